@@ -1,11 +1,11 @@
-//! An archive of the size in Yuan 2019, §6.5, from nothing: how fast it is filled, what it takes, how soon it is open, and
-//! how long a check takes.
+//! Measures an archive of the size in Yuan 2019, §6.5: how fast documents are added, how much disk space they
+//! take, how long opening takes, and how long a check takes.
 //!
 //!     cargo bench -p minwise-index --bench archive -- [DOCUMENTS] [FOLDER]
 //!
-//! Documents have about 2 kB of words drawn by a law like Zipf's, one in five with most of its words from an earlier one.
-//! The default is 20,000 documents; the size of the source is 1,200,000. It does not show what long documents cost, nor text
-//! that shares a form.
+//! Documents have about 2 kB of words drawn by a law like Zipf's. One document in five repeats most words of
+//! an earlier document. The default is 20,000 documents; the archive of the source has 1,200,000. The
+//! benchmark shows neither the cost of long documents nor the cost of text from a shared form.
 
 #![allow(clippy::print_stdout, reason = "what is measured is printed")]
 
@@ -18,17 +18,17 @@ use std::time::{Duration, Instant};
 use minwise::hash::SplitMix64;
 use minwise_index::{CheckOptions, DocumentBatch, Index, IndexSettings, NewDocument, Query, Unobserved};
 
-/// Documents that are prepared together.
+/// Number of documents that are prepared together.
 const TOGETHER: u64 = 2048;
-/// Batches of them that are made beforehand.
+/// Number of batches that are made before the clock starts.
 const MADE: u64 = 32;
-/// Words of a document.
+/// Number of words per document.
 const WORDS: usize = 205;
-/// Checks of which the times are taken.
+/// Number of checks that are timed.
 const CHECKS: u64 = 2000;
 
 fn word(random: &mut SplitMix64, out: &mut String) {
-    // Squaring twice makes small numbers common.
+    // Raising a uniform number to the fourth power makes small numbers common.
     let uniform = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
     let mut number = (uniform.powi(4) * 60_000.0) as u64 + 1;
     while number > 0 {
@@ -39,13 +39,15 @@ fn word(random: &mut SplitMix64, out: &mut String) {
     }
 }
 
-/// The text of a document: its own, or, for one in five, that of an earlier one with a word in twelve changed.
+/// Returns the text of a document: its own text, or, for one document in five, the text of an earlier
+/// document with one word in twelve changed.
 fn text(number: u64) -> String {
     let draw = SplitMix64::new(number).next_u64();
     if number % 5 == 4 { text_like(number - 1 - draw % 4, number) } else { text_like(number, number) }
 }
 
-/// The text of `original`, in which `number` has changed a word in twelve, unless it is the same.
+/// Returns the text of `original` with one word in twelve changed by `number`, or unchanged if `number` is
+/// `original`.
 fn text_like(original: u64, number: u64) -> String {
     let (mut words, mut changes) = (SplitMix64::new(original ^ 0x5eed), SplitMix64::new(number));
     let mut text = String::new();
@@ -63,7 +65,7 @@ fn document(number: u64) -> NewDocument {
     NewDocument::new(number.to_string(), text(number))
 }
 
-/// Prepares batches on all threads, and adds them in their order.
+/// Prepares batches on all threads, and adds them in order.
 fn add(index: &Index, batches: &[Vec<NewDocument>], threads: usize) -> minwise_index::Result<()> {
     let next = AtomicUsize::new(0);
     let (send, receive) = sync_channel(threads);
@@ -115,12 +117,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ask(&folder, documents)
 }
 
-/// Makes the archive.
+/// Creates and fills the archive.
 fn fill(folder: &Path, documents: u64, threads: usize) -> Result<(), Box<dyn std::error::Error>> {
     let index = Index::create(folder, &IndexSettings::default())?;
     let (mut adding, mut compressed) = (Duration::ZERO, 0);
     for first in (0..documents).step_by((MADE * TOGETHER) as usize) {
-        // Making texts takes as long as adding them, and is not what is measured.
+        // Texts are made before the clock starts, because making them takes as long as adding them.
         let batches: Vec<Vec<NewDocument>> = (first..documents.min(first + MADE * TOGETHER))
             .step_by(TOGETHER as usize)
             .map(|first| (first..documents.min(first + TOGETHER)).map(document).collect())
@@ -162,7 +164,7 @@ fn ask(folder: &Path, documents: u64) -> Result<(), Box<dyn std::error::Error>> 
     let mut times = vec![];
     let mut found = 0;
     for number in 0..2 * CHECKS {
-        // Texts that are like one of the archive, but for one word in twelve.
+        // The text is that of an archived document with one word in twelve changed.
         let text = text_like(number * 7919 % documents / 5 * 5, documents + number);
         let start = Instant::now();
         let answer = index.check(&Query::new(&text), &CheckOptions::default())?;

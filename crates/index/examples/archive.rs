@@ -9,7 +9,7 @@ use minwise_index::{CheckOptions, Index, IndexSettings, Listing, NewDocument, Qu
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("archive");
-    // Settings are decided once, when an archive is made.
+    // Settings cannot change after an archive is created.
     let index = Index::create(&path, &IndexSettings::default())?;
 
     let mut grant = NewDocument::new(
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     grant.metadata.insert("institute".to_owned(), "ornithology".into());
     let report =
         NewDocument::new("2020-03", "This report lists the bridges that were repaired in the last year.");
-    // Documents of one call are added together or not at all. They are on disk when the call returns.
+    // The documents of one call are added together or not at all, and are on disk when the call returns.
     let added = index.add_now(&[grant, report])?;
     println!("{} new, {} replaced", added.new, added.replaced);
 
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(answer.matches.len(), 1);
 
     index.remove(&["2020-03"])?;
-    // The folder is let go of when the index is dropped; another process can then open it.
+    // Dropping the index releases the folder, so that another process can open it.
     drop(index);
 
     let index = Index::open(&path)?;

@@ -1,26 +1,30 @@
-//! Acknowledgement of a change. All changes come here, because the order of the steps decides what a crash leaves.
+//! Acknowledgement of changes. All changes except the merges of a compaction go through
+//! [`Index::acknowledge`], because the order of its steps decides which data survive a crash.
 //!
-//! 1. The change and the counters are synced to disk together. If that fails, the index is unchanged.
-//! 2. The counters in memory become those of the change, even if the next step fails, because the change is in the store.
-//! 3. The number of the change is written outside of the store. This number is never ahead of the store, because an index that finds it
-//!    ahead reports that acknowledged changes are lost.
+//! 1. The change and the counters are synced to disk together. If this write fails, the index is unchanged.
+//! 2. The counters in memory get the values of the change, even if the next step fails, because the store
+//!    already has the change.
+//! 3. The number of the change is written to the file `acknowledged`, outside of the store. This number is
+//! never ahead of the store, because an index with a number ahead of its store reports that acknowledged
+//! changes are lost.
 
 use crate::error::Result;
 use crate::index::{Index, WriteState};
 use crate::store::{Change, IndexCounts};
 
-/// The effect of a change on the shingles that are not in the table of frequencies yet.
+/// Effect of a change on the pending shingles, which the table of frequencies does not count yet.
 pub(crate) enum PendingCounts {
-    /// The shingles stay.
+    /// The pending shingles do not change.
     Same,
-    /// These shingles are appended.
+    /// The change appends these shingles.
     More(Vec<u64>),
-    /// The shingles are dropped from memory. Those of documents that are not counted are read again when they are needed.
+    /// The pending shingles are dropped from memory. The next count reads the shingles of uncounted documents
+    /// from the store.
     Dropped,
 }
 
 impl Index {
-    /// Commits a change. When this returns, the change is on disk and acknowledged.
+    /// Commits a change, and returns once the change is on disk and acknowledged.
     pub(crate) fn acknowledge(
         &self,
         writer: &mut WriteState,
@@ -48,7 +52,7 @@ mod tests {
         NewDocument { id: id.to_owned(), text, ..NewDocument::default() }
     }
 
-    // A disk that takes a change and not the note of it.
+    // The disk accepts a change, but the write of its number to the file `acknowledged` fails.
     #[test]
     fn what_writes_next_goes_on_from_what_is_in_the_store() {
         let folder = tempfile::tempdir().unwrap();
@@ -66,7 +70,7 @@ mod tests {
         assert_eq!(index.write().pending.1.len(), 8, "shingles of five of its twelve words");
         assert_eq!(index.frequencies().unwrap().documents(), 2);
         drop(index);
-        // None of them was acknowledged, and all of them are there.
+        // No change was acknowledged, but the store has every change.
         let index = Index::open(&path).unwrap();
         assert_eq!(index.ids().unwrap(), ["b", "c"]);
         assert_eq!(index.check_integrity(&Unobserved).unwrap().findings, []);

@@ -1,4 +1,4 @@
-//! Adding documents.
+//! Adds documents to an index.
 
 use std::collections::HashMap;
 use std::ops::AddAssign;
@@ -28,20 +28,21 @@ use crate::text::TextCompressor;
 /// Maximum number of bytes of a text.
 const MAX_TEXT_BYTES: usize = 1 << 30;
 
-/// Number of documents of a full batch.
+/// Number of documents from which a batch is full.
 pub(crate) const FULL: usize = 1 << 14;
-/// Bytes of text of a full batch.
+/// Number of bytes of text from which a batch is full.
 pub(crate) const FULL_BYTES: u64 = 64 << 20;
 
-/// Numbers of documents that were added.
+/// Numbers of new, replaced and unchanged documents in one addition.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Added {
     /// Number of documents whose ids were new.
     pub new: u64,
-    /// Number of documents that replaced one with the same id.
+    /// Number of documents that replaced a document with the same id.
     pub replaced: u64,
-    /// Number of documents that the index already had with the same text, title and metadata. They are not written again.
+    /// Number of documents that the index already had with the same text, title, metadata and marks. The
+    /// index does not write these documents again.
     pub unchanged: u64,
 }
 
@@ -64,7 +65,7 @@ impl DocumentBatch {
         self.0.len()
     }
 
-    /// Whether there are no documents.
+    /// Reports whether there are no documents.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -75,14 +76,14 @@ impl DocumentBatch {
         self.0.extend(other.0);
     }
 
-    /// Whether the batch is large enough to be committed. One change of many documents takes less time and disk space than many small
-    /// changes.
+    /// Reports whether the batch is large enough to be committed. One change of many documents takes less
+    /// time and disk space than many small changes.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.len() >= FULL || self.0.iter().map(|document| document.record.bytes).sum::<u64>() >= FULL_BYTES
     }
 
-    /// Gives a document the id, title and metadata of another one.
+    /// Sets the id, title and metadata of document `at` of the batch to the values of `as_is`.
     ///
     /// # Panics
     /// Panics if `at` is not below the number of documents.
@@ -120,7 +121,7 @@ enum Fate {
     Unchanged,
 }
 
-/// Rows of some documents, and their postings, which are sorted with those of all documents of the change.
+/// Rows and postings of some documents. `put` sorts the postings of all documents of a change together.
 #[derive(Default)]
 struct PortionRows {
     rows: Vec<SealedRow>,
@@ -172,21 +173,22 @@ fn owned_portions<T>(documents: Vec<T>) -> Vec<Vec<T>> {
     .collect()
 }
 
-/// The documents of a batch that are written.
+/// Choice of the documents of a batch that `put` writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WriteChoice {
-    /// Documents that are new or have changed. Unchanged ones keep their time of addition.
+    /// New and changed documents. Unchanged documents keep their time of addition.
     Changed,
     /// All documents, with the times of addition in the batch.
     All,
 }
 
 impl Index {
-    /// Adds documents, all of them or none. When this returns, they are on disk. If several documents have one id, the last is added. A
-    /// document that the index already has, with the same text, title, metadata and marks, is not written again.
+    /// Adds all documents, or none of them if an error occurs. When `add_now` returns, the documents are on
+    /// disk. If several documents have the same id, only the last of them is added. A document that is
+    /// already in the index with the same text, title, metadata and marks is not written again.
     ///
-    /// The time of addition is now, and all cores prepare the documents. [`add`](Self::add) takes the time and the number of threads as
-    /// arguments.
+    /// The time of addition is the current time, and one thread per core prepares the documents.
+    /// [`add`](Self::add) takes the time and the number of threads as arguments.
     ///
     /// ```
     /// use minwise_index::{Index, IndexSettings, NewDocument};
@@ -205,29 +207,33 @@ impl Index {
     /// ```
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::BadId`] if an id is empty, has more than 1024 bytes or a control character, with
-    /// [`ErrorKind::TextTooLong`] if a text has more than 1 GiB, with [`ErrorKind::DiskFull`] or [`ErrorKind::Io`] if they
-    /// cannot be written, with [`ErrorKind::Stopped`] if an earlier write failed, and with [`ErrorKind::Damaged`] if stored
-    /// data are not what was written. The index is unchanged then.
+    /// - Fails with [`ErrorKind::BadId`] if an id is empty, has more than 1024 bytes or a control character.
+    /// - Fails with [`ErrorKind::TextTooLong`] if a text has more than 1 GiB.
+    /// - Fails with [`ErrorKind::DiskFull`] if the disk is full.
+    /// - Fails with [`ErrorKind::Io`] if the documents cannot be written for another reason.
+    /// - Fails with [`ErrorKind::Stopped`] if an earlier write failed.
+    /// - Fails with [`ErrorKind::Damaged`] if stored data are damaged.
+    ///
+    /// After an error, the index is unchanged.
     pub fn add_now(&self, documents: &[NewDocument]) -> Result<Added> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         self.add(documents, now, available_parallelism().map_or(1, usize::from))
     }
 
-    /// Adds documents as [`add_now`](Self::add_now) does. `added` is the time of addition, in seconds of the epoch, and
-    /// `threads` the number of threads that prepare the documents.
+    /// Adds documents as [`add_now`](Self::add_now) does. `added` is the time of addition, in seconds since
+    /// the Unix epoch, and `threads` the number of threads that prepare the documents.
     ///
     /// # Errors
-    /// Fails where [`add_now`](Self::add_now) does.
+    /// Fails as [`add_now`](Self::add_now) does.
     pub fn add(&self, documents: &[NewDocument], added: u64, threads: usize) -> Result<Added> {
         self.add_observed(documents, added, threads, &Unobserved)
     }
 
-    /// Adds documents as [`add`](Self::add) does. If the observer cancels, none is added; the write to disk
-    /// itself is not interrupted.
+    /// Adds documents as [`add`](Self::add) does. If the observer cancels, no document is added. The observer
+    /// cannot interrupt the write to disk itself.
     ///
     /// # Errors
-    /// Fails where [`add_now`](Self::add_now) does, and with [`ErrorKind::Interrupted`] if the observer cancels.
+    /// Fails as [`add_now`](Self::add_now) does, and with [`ErrorKind::Interrupted`] if the observer cancels.
     pub fn add_observed(
         &self,
         documents: &[NewDocument],
@@ -239,8 +245,8 @@ impl Index {
         self.put(batch, WriteChoice::Changed, threads, observer)
     }
 
-    /// Returns the error with which every index refuses this document because of its id or the length of its text, or `None` if it can
-    /// be added.
+    /// Returns the error with which every index rejects this document, because of its id or the length of its
+    /// text. Returns `None` if the document can be added.
     #[must_use]
     pub fn refuses(document: &NewDocument) -> Option<Error> {
         let (id, bytes) = (&document.id, document.text.len());
@@ -249,12 +255,14 @@ impl Index {
         Self::check_id(id).err().or_else(too_long)
     }
 
-    /// Prepares documents: computes shingles, sketches and fingerprints, and compresses texts. The index is unchanged, so some threads
-    /// can prepare documents while another one [commits](Self::commit) earlier ones. `added` is the
-    /// time of addition, in seconds of the epoch.
+    /// Prepares documents: computes shingles, sketches and fingerprints, and compresses texts. `prepare` does
+    /// not change the index, so several threads can prepare documents while another thread
+    /// [commits](Self::commit) earlier documents. `added` is the time of addition, in seconds since the Unix
+    /// epoch.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::TextTooLong`] if a text has more than 1 GiB. Ids are checked by [`commit`](Self::commit).
+    /// Fails with [`ErrorKind::TextTooLong`] if a text has more than 1 GiB. [`commit`](Self::commit) checks
+    /// the ids.
     pub fn prepare(&self, documents: &[NewDocument], added: u64, threads: usize) -> Result<DocumentBatch> {
         self.prepare_observed(documents, added, threads, &Unobserved)
     }
@@ -324,9 +332,13 @@ impl Index {
     /// Adds prepared documents, as [`Index::add`] does, with up to `threads` threads.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::BadId`] if an id is empty, has more than 1024 bytes or a control character, with
-    /// [`ErrorKind::DiskFull`] or [`ErrorKind::Io`] if they cannot be written, with [`ErrorKind::Stopped`] if an earlier write
-    /// failed, and with [`ErrorKind::Damaged`] if stored data are not what was written. The index is unchanged then.
+    /// - Fails with [`ErrorKind::BadId`] if an id is empty, has more than 1024 bytes or a control character.
+    /// - Fails with [`ErrorKind::DiskFull`] if the disk is full.
+    /// - Fails with [`ErrorKind::Io`] if the documents cannot be written for another reason.
+    /// - Fails with [`ErrorKind::Stopped`] if an earlier write failed.
+    /// - Fails with [`ErrorKind::Damaged`] if stored data are damaged.
+    ///
+    /// After an error, the index is unchanged.
     pub fn commit(&self, batch: DocumentBatch, threads: usize) -> Result<Added> {
         self.put(batch, WriteChoice::Changed, threads, &Unobserved)
     }
@@ -406,7 +418,7 @@ impl Index {
         })?;
         postings.into_iter().for_each(|row| change.push(row));
         go_on(observer)?;
-        // Sorting a window takes about as long as the commit, so both are done at once.
+        // The window is sorted during the commit, because both take about the same time.
         let is_full = writer.pending.1.len() + pending.len() >= WINDOW;
         let window = is_full.then(|| [writer.pending.1.as_slice(), &pending].concat());
         let sorted = thread::scope(|scope| -> Result<_> {
@@ -424,7 +436,7 @@ impl Index {
             }))
         })?;
         if let Some(window) = sorted {
-            // The documents are acknowledged. If counting them fails, the next change counts them.
+            // A failure to count is ignored, because the documents are acknowledged and the next change counts them.
             let _ = self.count_window(&mut writer, window);
         }
         Ok(added)
@@ -455,7 +467,7 @@ impl Index {
         made
     }
 
-    /// Whether the document with a number is equal to this one, except for the time of addition.
+    /// Reports whether the stored document with this number is equal to `document`, except for the time of addition.
     fn is_unchanged(&self, view: &View<'_>, number: u32, document: &DocumentWrite) -> Result<bool> {
         let Some(there) = self.record(view, number)? else { return Ok(false) };
         let (said, new) = (&there, &document.record);
@@ -478,7 +490,7 @@ impl Index {
         let mut table = self.stored_frequencies(&view)?;
         let mut state = writer.state;
         let first = writer.pending.0;
-        // Documents from before the index was opened are not in memory.
+        // Documents that were added before the index was opened are not in `pending`, so they are read from the store.
         let (before, shingles) = self.shingles_from(&view, state.counted, first)?;
         if !shingles.is_empty() {
             window.extend(shingles);
@@ -508,7 +520,8 @@ impl Index {
     }
 }
 
-/// Appends the postings of a document, and returns the sums of their digests.
+/// Appends the postings of a document to the two lists. Returns two sums of digests: one over the band
+/// postings, and one over the fingerprint postings.
 pub(crate) fn post(
     document: u32,
     bands: &[u64],

@@ -1,7 +1,8 @@
 //! Clusters of near-duplicates in an index.
 //!
-//! Documents that agree in a band are candidates, as in a check, and are compared exactly. Every member of a cluster is similar to its
-//! keeper, the document that was added first.
+//! Documents that share a band key are candidates, as in a check, and are compared exactly. A shelf is the
+//! group of documents with one band key, and a neighbourhood is a connected component of shelves. Every
+//! member of a cluster is similar to its keeper, which is the document of the cluster that was added first.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use crate::store::{KeyspaceName, View};
 
 /// Maximum number of kept documents per shelf with which a document is compared.
 const FULL: usize = 256;
-/// Memory for shingle sets of one neighbourhood.
+/// Size in bytes above which the cache of shingle sets of a neighbourhood is emptied.
 const CACHE_BYTES: usize = 64 << 20;
 
 /// Clusters of an index.
@@ -31,13 +32,15 @@ pub struct Clusters {
     pub threshold: f64,
     /// The clusters, largest first.
     pub clusters: Vec<Cluster>,
-    /// Number of clusters that are not in the list.
+    /// Number of clusters beyond the `top` largest, which `clusters` does not contain.
     pub further: usize,
     /// Number of documents in all clusters.
     pub documents: u64,
-    /// The probability with which a document exactly at the threshold is found, unless its shelves are crowded.
+    /// Probability of finding a document whose similarity is exactly the threshold, unless a shelf has more
+    /// than 256 kept documents.
     pub recall_at_threshold: f64,
-    /// Number of documents that share a band with so many others that later documents were not compared with them by this band.
+    /// Number of kept documents that follow the first 256 kept documents of a shelf. Later documents of a
+    /// shelf are compared only with its first 256 kept documents.
     pub left_out: u64,
 }
 
@@ -45,9 +48,9 @@ pub struct Clusters {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Cluster {
-    /// The keeper: the document that was added first.
+    /// The keeper, which is the document that was added first.
     pub keeper: Entry,
-    /// The other documents, most similar first.
+    /// The members besides the keeper, most similar first.
     pub members: Vec<ClusterMember>,
 }
 
@@ -67,11 +70,12 @@ type Star = (u32, Vec<(u32, f64)>);
 /// The clusters of one neighbourhood.
 struct Stars {
     stars: Vec<Star>,
-    /// Number of kept documents on crowded shelves with which later documents were not compared.
+    /// Number of kept documents that follow the first [`FULL`] kept documents of a shelf.
     left_out: u64,
 }
 
-/// Groups of documents that share a band key: the numbers of their documents, one group after the other.
+/// Groups of documents that share a band key. `members` has the document numbers, one group after the other,
+/// and `ends` the end of each group in `members`.
 #[derive(Debug, Default)]
 struct BandGroups {
     members: Vec<u32>,
@@ -86,13 +90,15 @@ impl BandGroups {
 }
 
 impl Index {
-    /// Finds the clusters of documents with at least this similarity, and returns the `top` largest.
+    /// Finds the clusters in which every member has at least the similarity `threshold` to its keeper, and
+    /// returns the `top` largest clusters.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Setting`](crate::ErrorKind::Setting) unless `threshold` is above 0 and at most 1, with
-    /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels, with
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system refuses something, and with
-    /// [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if stored data are not what was written.
+    /// - Fails with [`ErrorKind::Setting`](crate::ErrorKind::Setting) unless `threshold` is above 0 and at
+    ///   most 1.
+    /// - Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels.
+    /// - Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system reports an error.
+    /// - Fails with [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if stored data are damaged.
     pub fn clusters(&self, threshold: f64, top: usize, observer: &dyn Observer) -> Result<Clusters> {
         minwise::candidate::tune::check_threshold(threshold)?;
         let view = self.store.view();
@@ -108,7 +114,7 @@ impl Index {
                 forest.join(place(pair[0]), place(pair[1]));
             }
         }
-        // The groups of each neighbourhood, by the number of its first document.
+        // `hoods` maps the first document of each neighbourhood to the groups of this neighbourhood.
         let mut hoods: HashMap<u32, Vec<&[u32]>> = HashMap::new();
         for group in groups.iter() {
             hoods.entry(forest.first(place(group[0]))).or_default().push(group);
@@ -187,7 +193,7 @@ impl Index {
         Ok(groups)
     }
 
-    /// Finds the clusters of one neighbourhood.
+    /// Finds the clusters of one neighbourhood, whose groups are `shelves`.
     fn stars(
         &self,
         view: &View<'_>,
@@ -231,7 +237,7 @@ impl Index {
     }
 }
 
-/// Counts the kept documents that stand on a shelf after the first `FULL` kept ones.
+/// Counts the kept documents that come after the first [`FULL`] kept documents of a shelf.
 fn left_out(shelves: &[Vec<u32>], verdicts: &[Verdict]) -> u64 {
     let mut left_out = vec![false; verdicts.len()];
     for shelf in shelves.iter().filter(|shelf| shelf.len() > FULL) {
@@ -243,7 +249,7 @@ fn left_out(shelves: &[Vec<u32>], verdicts: &[Verdict]) -> u64 {
     left_out.into_iter().filter(|&left_out| left_out).count() as u64
 }
 
-/// Progress in documents over all neighbourhoods.
+/// Progress over all neighbourhoods, counted in documents.
 struct ClusterProgress<'a> {
     progress: Reached<'a>,
     /// Number of documents of earlier neighbourhoods.
@@ -251,17 +257,17 @@ struct ClusterProgress<'a> {
 }
 
 impl ClusterProgress<'_> {
-    /// Reports that a document of this neighbourhood is reached. Fails if the observer cancels.
+    /// Reports progress up to `document` of the current neighbourhood, and fails if the observer cancels.
     fn at(&self, document: u32) -> Result<()> {
         self.progress.reach(self.before + u64::from(document));
         self.progress.go_on()
     }
 }
 
-/// A shingle set and, for a document without shingles, the key of its text.
+/// Shingle set of a document and, for a document without shingles, the equality key of its text.
 type Comparable = (ShingleSet, Option<u128>);
 
-/// The judge, which compares documents exactly.
+/// Judge that compares the shingle sets of documents exactly.
 struct Exact<'a> {
     index: &'a Index,
     view: &'a View<'a>,

@@ -18,7 +18,7 @@ const PREFIXES_PER_CHANGE: u32 = 1 << 10;
 /// The set of existing documents.
 pub(crate) struct Live {
     bits: Vec<u64>,
-    /// Documents from this number on were added later. They count as existing.
+    /// First number after the set. Documents from `end` on were added later and count as existing.
     end: u32,
 }
 
@@ -55,28 +55,32 @@ impl Index {
         Ok(live)
     }
 
-    /// Whether [`compact`](Self::compact) can make the index smaller.
+    /// Reports whether [`compact`](Self::compact) can make the index smaller.
     ///
-    /// The newest changes lie in a journal, which stays until it has 64 MB. If a smaller journal is larger than the rest of the
-    /// index, compaction would write most of the journal a second time and free little. [`rewrite`](Self::rewrite) makes such an
-    /// index smaller.
+    /// The storage engine keeps the newest changes in a journal until the journal reaches 64 MB. If a smaller
+    /// journal is larger than all other files together, compaction would copy most of the journal to other
+    /// files and free little disk space. [`rewrite`](Self::rewrite) makes such an index smaller.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system refuses something.
+    /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system reports an error.
     pub fn is_worth_compacting(&self) -> Result<bool> {
         let (journal, rest) = self.store.disk_bytes()?;
         Ok(frees_room(journal, rest))
     }
 
-    /// Merges the rows of many changes and drops those of removed documents. If documents were removed, counts the frequencies again.
+    /// Merges the posting rows of many changes, and drops the postings of removed documents. If documents
+    /// were removed, `compact` also counts the document frequencies again.
     ///
-    /// Checks go on meanwhile. Changes wait only while one part is merged.
+    /// Other threads can check texts during a compaction. A change waits only until the current part is
+    /// merged.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels, after which the index is
-    /// whole and partly compacted; with [`ErrorKind::DiskFull`](crate::ErrorKind::DiskFull) or
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if something cannot be written; and with
-    /// [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if stored data are not what was written.
+    /// - Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels, after
+    ///   which the index is intact and partly compacted.
+    /// - Fails with [`ErrorKind::DiskFull`](crate::ErrorKind::DiskFull) if the disk is full.
+    /// - Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if something cannot be written for another
+    ///   reason.
+    /// - Fails with [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if stored data are damaged.
     pub fn compact(&self, observer: &dyn Observer) -> Result<()> {
         let removed = self.store.view().state()?.removed;
         let live = self.live()?;
@@ -100,7 +104,8 @@ impl Index {
         Ok(())
     }
 
-    /// Merges the rows of each prefix from `first` on into one row, without documents that were removed.
+    /// Merges the rows of `PREFIXES_PER_CHANGE` prefixes, beginning with `first`, into one row per prefix
+    /// without the postings of removed documents.
     fn merge_rows(&self, space: KeyspaceName, first: u32, live: &Live) -> Result<()> {
         let mut writer = self.write();
         let view = self.store.view();
@@ -124,7 +129,8 @@ impl Index {
         if change.len() > 0 {
             let mut state = writer.state;
             state.sequence += 1;
-            // The change need not be on disk yet, because a crash leaves either the old rows or the new one, and both are right.
+            // The change need not be on disk yet, because a crash leaves either the old rows or the new row,
+            // and both states are correct.
             change.commit_lazily(&state)?;
             writer.state = state;
         }
@@ -161,15 +167,15 @@ impl Index {
     }
 }
 
-/// Size of a journal from which on the storage engine begins a new one when it writes rows to files.
+/// Journal size in bytes from which the storage engine begins a new journal when it writes rows to files.
 const JOURNAL_BYTES: u64 = 64_000_000;
 
-/// Whether compaction frees disk space, given the bytes of the journal and of all other files.
+/// Reports whether compaction frees disk space, given the bytes of the journal and of all other files.
 fn frees_room(journal: u64, rest: u64) -> bool {
     journal > JOURNAL_BYTES || rest > journal
 }
 
-/// Writes `postings` in place of the rows with these keys.
+/// Replaces the rows with `keys` by one row with `postings`, or by no row if there are no postings.
 fn replace_rows(
     change: &mut Change<'_>,
     space: KeyspaceName,

@@ -1,7 +1,7 @@
 //! Document frequencies of shingles.
 //!
-//! The table on disk counts the documents up to some number. Later documents are counted on demand, and the sum is cached until the
-//! next change.
+//! The table on disk counts the documents with numbers below `IndexCounts::counted`. [`Index::frequencies`]
+//! counts later documents on demand, and caches the result until the next change.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
@@ -16,8 +16,8 @@ impl Index {
     /// Returns the document frequencies of common shingles. Rare shingles are not counted.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system refuses something, and with
-    /// [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if stored data are not what was written.
+    /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system reports an error, and with
+    /// [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if stored data are damaged.
     pub fn frequencies(&self) -> Result<Arc<CommonFrequencies>> {
         let view = self.store.view();
         let state = view.state()?;
@@ -44,7 +44,8 @@ impl Index {
             .ok_or_else(|| self.damaged("the table of frequencies cannot be read"))
     }
 
-    /// Returns the number of documents from number `first` to `end`, exclusive, and the distinct shingles of each.
+    /// Counts the documents from number `first` to `end`, exclusive, and returns the count with the distinct
+    /// shingles of each document.
     pub(crate) fn shingles_from(&self, view: &View<'_>, first: u32, end: u32) -> Result<(u64, Vec<u64>)> {
         let (mut documents, mut all) = (0, vec![]);
         let mut reader = SetReader::new(self, view);

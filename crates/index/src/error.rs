@@ -1,4 +1,4 @@
-//! The error type of this crate. `Display` is a sentence for people, and [`Error::hint`] is advice.
+//! The error type of this crate. `Display` writes a sentence for people, and [`Error::hint`] returns advice.
 
 use std::fmt;
 use std::io;
@@ -44,7 +44,7 @@ pub enum ErrorKind {
     Locked {
         /// The index.
         path: PathBuf,
-        /// The process, as it describes itself in the lock.
+        /// Description of the process, as the process wrote it to the lock file.
         holder: String,
     },
     /// The index was written by another version of the format.
@@ -56,7 +56,7 @@ pub enum ErrorKind {
         /// The version that this program reads.
         expected: u32,
     },
-    /// The index was made with other Unicode data, which give the same text other shingles.
+    /// The index was made with another Unicode version, under which the same text can have other shingles.
     Unicode {
         /// The Unicode version of the index.
         found: String,
@@ -67,21 +67,21 @@ pub enum ErrorKind {
     Damaged {
         /// The index, or a file of it.
         path: PathBuf,
-        /// The damage, in words.
+        /// Description of the damage.
         what: String,
     },
     /// Two indexes, or an index and a file, have different settings.
     Mismatch {
         /// The setting.
         field: &'static str,
-        /// The value of the first.
+        /// First of the two differing values.
         left: String,
-        /// The value of the second.
+        /// Second of the two differing values.
         right: String,
     },
-    /// A setting has a value that it cannot have.
+    /// A setting has a value that is not allowed.
     Setting(minwise::Error),
-    /// Options of a check have values that they cannot have.
+    /// Options of a check have values that are not allowed.
     Options(Vec<OptionProblem>),
     /// No document has this id.
     NoSuchDocument {
@@ -104,7 +104,7 @@ pub enum ErrorKind {
     },
     /// The call needs texts, and the index keeps none.
     NoTexts {
-        /// The call, as a noun.
+        /// Name of the call, as a noun.
         wanted: &'static str,
     },
     /// An earlier write failed. The index accepts no more changes until it is opened again.
@@ -123,7 +123,7 @@ pub enum ErrorKind {
     Interrupted,
 }
 
-/// An option with a value that it cannot have.
+/// An option of a check with a value that is not allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OptionProblem {
@@ -131,12 +131,12 @@ pub struct OptionProblem {
     pub option: &'static str,
     /// The value of the option.
     pub given: String,
-    /// The values that it can have, as the end of a sentence.
+    /// The allowed values, as the end of a sentence.
     pub expected: &'static str,
 }
 
 impl OptionProblem {
-    /// Describes a value that an option cannot have.
+    /// Creates the description of a value that is not allowed.
     pub fn new(option: &'static str, given: impl fmt::Display, expected: &'static str) -> Self {
         Self { option, given: given.to_string(), expected }
     }
@@ -202,13 +202,13 @@ impl Error {
         }
     }
 
-    /// Whether the reader of the output has closed it.
+    /// Reports whether a write failed because the reader of the output closed it (a broken pipe).
     #[must_use]
     pub fn is_broken_pipe(&self) -> bool {
         self.io_error().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// Returns the error of the operating system that caused this one, if there is one.
+    /// Returns the error of the operating system that caused this error, if there is one.
     #[must_use]
     pub fn io_error(&self) -> Option<&io::Error> {
         self.cause.as_ref().and_then(|cause| cause.downcast_ref::<io::Error>())
@@ -220,7 +220,7 @@ impl Error {
         self.kind.code()
     }
 
-    /// Returns advice for this error.
+    /// Returns advice for people on what to do about this error.
     #[must_use]
     pub fn hint(&self) -> Option<Sentence> {
         Some(match self.kind() {
@@ -271,14 +271,14 @@ impl Error {
 }
 
 /// Returns the error of the operating system inside an error of `fs_err`.
-// The messages of this crate name the path already, and that of `fs_err` would repeat it.
+// The error of `fs_err` is unwrapped because the messages of this crate already name the path.
 fn os_error(error: io::Error) -> io::Error {
     let inside = error.get_ref().and_then(|wrapped| wrapped.source());
     let number = inside.and_then(|inside| inside.downcast_ref::<io::Error>()?.raw_os_error());
     number.or(error.raw_os_error()).map_or(error, io::Error::from_raw_os_error)
 }
 
-/// Whether this is an empty folder.
+/// Reports whether `path` is an empty folder.
 fn is_empty(path: &Path) -> bool {
     fs_err::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }

@@ -1,6 +1,7 @@
 //! Codes and faults of errors, for interfaces such as the server.
 //!
-//! Both are methods of `ErrorKind` that match every kind, so that a new kind does not compile without them.
+//! `code` and `fault` are methods of `ErrorKind` that match every kind, so a new kind does not compile until
+//! both methods handle it.
 
 use crate::error::ErrorKind;
 
@@ -8,17 +9,17 @@ use crate::error::ErrorKind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The caller: the request cannot be done in this form.
+    /// The caller, by changing the request.
     Request,
-    /// The caller: no document has the id.
+    /// The caller, by naming another document, because no document has the id.
     Missing,
-    /// The caller: the text is too large.
+    /// The caller, by sending a smaller text.
     TooLarge,
     /// Nobody: the caller can repeat the request later.
     Busy,
     /// The operator, by freeing disk space.
     Room,
-    /// The operator: the index cannot be used in this state.
+    /// The operator, because the index cannot be used in its current state.
     Index,
 }
 
@@ -48,7 +49,7 @@ impl ErrorKind {
         }
     }
 
-    /// Returns who can repair an error of this kind.
+    /// Returns the party that can repair an error of this kind.
     #[must_use]
     pub fn fault(&self) -> Fault {
         match self {

@@ -3,15 +3,17 @@
 //! | file | holds | changes |
 //! |---|---|---|
 //! | `header` | format version, settings, checksum; lines of text | never |
-//! | `lock` | the process that has the index open; empty after it was closed | when it is opened and closed |
+//! | `lock` | the process that has the index open; empty after the index was closed | when the index is
+//! opened and closed |
 //! | `acknowledged` | the number of the last change that was acknowledged | with every change |
 //! | `store/` | all other data, in the files of the storage engine | with every change |
 //! | `repair/`, `store-before-repair/` | the new index of a repair, and the store that it replaces | while a repair runs |
 //!
-//! When an index is created, the header is written last, so a folder with a header is a complete index. Before that, nothing is
-//! acknowledged, so the next attempt may remove the files of one that was interrupted. The store makes changes durable. The file
-//! `acknowledged` only serves to notice that a store has lost its newest changes: a flipped bit in a journal ends the journal there, and
-//! the store alone looks as if these changes had never been made.
+//! When an index is created, the header is written last, so a folder with a header is a complete index. No
+//! change is acknowledged before the header is written, so the next attempt to create the index may remove
+//! the files of an interrupted attempt. The store makes changes durable. The file `acknowledged` only serves
+//! to detect that the store has lost its newest changes. If a bit of a journal flips, the storage engine ends
+//! the journal before this bit, and the store looks as if the later changes had never been made.
 
 use std::ffi::OsString;
 use std::fs::TryLockError;
@@ -33,7 +35,7 @@ use crate::settings::IndexSettings;
 pub const FORMAT: u32 = 1;
 
 const MAGIC: &str = "minwise index";
-/// Beginning of the content of a lock.
+/// Beginning of the content of a lock file.
 const HOLDER: &str = "process ";
 /// Prefix of the name of a header that is being written.
 const UNFINISHED_HEADER: &str = ".header-";
@@ -45,12 +47,12 @@ pub(crate) struct Folder {
     // The operating system releases the lock when the process ends, even if it crashes.
     lock: fs::File,
     acknowledged: fs::File,
-    /// Whether the folder has a header. Before that, no change is acknowledged.
+    /// Whether the folder has a header. Without a header, no change is acknowledged.
     is_index: AtomicBool,
-    /// The former content of the lock, until the index is open. If opening fails, it is written back, so that the lock still names the
-    /// process that did not close the index.
+    /// Former content of the lock file, until the index is open. If opening fails, this content is written
+    /// back, so that the lock file still names the process that did not close the index.
     before: Mutex<Option<Vec<u8>>>,
-    /// Whether the folder did not exist before.
+    /// Whether [`Folder::create`] made the folder.
     is_new: bool,
 }
 
@@ -59,13 +61,14 @@ impl Folder {
     pub(crate) fn create(path: &Path) -> Result<Self> {
         let is_new = !path.exists();
         if !is_new {
-            // A first look, before anything is written to a folder that may hold other files.
+            // The folder is checked before anything is written, because it may hold other files.
             remains(path)?;
         }
         fs::create_dir_all(path).map_err(|error| Error::io("make", path, error))?;
         let mut folder = Self::hold(path).inspect_err(|_| {
             if is_new {
-                // `hold` has removed the lock that it made. A folder with the lock of another process is not empty and stays.
+                // `hold` has removed the lock file that it made, so the folder is empty. If another process
+                // has a lock file in the folder, `remove_dir` fails and the folder stays.
                 let _ = fs::remove_dir(path);
             }
         })?;
@@ -75,7 +78,7 @@ impl Folder {
 
     /// Removes the files of an interrupted attempt from a locked folder, and sets the acknowledged change to 0.
     fn claim(self) -> Result<Self> {
-        // Another process may have created an index here before this one had the lock.
+        // Another process may have created an index in the folder before this process had the lock.
         let remains = remains(&self.path).inspect_err(|_| self.restore_lock())?;
         match self.clear(&remains) {
             Ok(()) => Ok(self),
@@ -100,9 +103,11 @@ impl Folder {
         self.note(0)
     }
 
-    /// Removes the files of an index that could not be completed. Errors are ignored, because the next attempt removes the rest.
+    /// Removes the files of an index that could not be completed. Errors are ignored, because the next
+    /// attempt removes the remaining files.
     pub(crate) fn give_up(self) {
-        // The header goes first, because a folder without one is no index even if the rest cannot be removed.
+        // The header is removed first, because a folder without a header is no index, even if other files
+        // cannot be removed.
         let _ = fs::remove_file(self.path.join("header"));
         let _ = fs::remove_dir_all(self.store());
         for name in ["acknowledged", "lock"] {
@@ -126,8 +131,8 @@ impl Folder {
         let lock_path = path.join("lock");
         let mut is_new = !lock_path.exists();
         let mut lock = locked(path, &lock_path)?;
-        // A process that gave up may have removed the file in between. A lock on a file without a name keeps nobody out, because
-        // the next process makes another file.
+        // Before the lock is taken, a process that gives up may remove the lock file. A lock on a removed
+        // file excludes nobody, because the next process creates another file.
         while !is_at(lock.file(), &lock_path) {
             is_new = true;
             lock = locked(path, &lock_path)?;
@@ -138,21 +143,23 @@ impl Folder {
         let opened = opened.map_err(|error| Error::io("write", &lock_path, error));
         let opened = opened.and_then(|()| open_file(&path.join("acknowledged")));
         let acknowledged = opened.inspect_err(|_| {
-            // An error here must not hide the one that is returned.
+            // An error of this cleanup is ignored, because it must not hide the error that is returned.
             let _ = if is_new { fs::remove_file(&lock_path) } else { replace(lock.file(), &before) };
         })?;
         let (path, is_index) = (path.to_owned(), AtomicBool::new(false));
         Ok(Self { path, lock, acknowledged, is_index, before: Mutex::new(Some(before)), is_new: false })
     }
 
-    /// Writes the former content of the lock back, or empties it if the index was open.
+    /// Restores the former content of the lock file, or empties the file if the index was open.
     fn restore_lock(&self) {
         let before = self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // If this fails, the lock names a process that has ended, and `unclosed` only reports an index as unclosed.
+        // An error is ignored: the lock file then names a process that has ended, and `unclosed` reports the
+        // index as unclosed, which does no harm.
         let _ = replace(self.lock.file(), &before.unwrap_or_default());
     }
 
-    /// Forgets the former content of the lock, because the index is open. The lock is emptied when the index is closed.
+    /// Discards the former content of the lock file, because the index is open. Closing the index empties the
+    /// file.
     pub(crate) fn note_open(&self) {
         self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
@@ -171,7 +178,8 @@ impl Folder {
         written.map_err(|error| Error::io("write", &path, error))?;
         sync_folder(&self.path)?;
         self.is_index.store(true, Ordering::Relaxed);
-        // The number is written after the header, because a number without a header means that an index has lost its header.
+        // The number is written after the header, because a number without a header means that an index has
+        // lost its header.
         self.acknowledge(sequence)
     }
 
@@ -200,7 +208,8 @@ impl Folder {
         self.path.join("repair")
     }
 
-    /// Replaces the store of this index by that of the new index of a repair. Both have to be closed.
+    /// Replaces the store of this index by the store of the new index of a repair. Both stores must be
+    /// closed.
     pub(crate) fn replace_store(&self) -> Result<()> {
         let (store, replaced, room) = (self.store(), self.replaced(), self.room_for_repair());
         fs::rename(&store, &replaced).map_err(|error| Error::io("move", &store, error))?;
@@ -209,8 +218,8 @@ impl Folder {
         self.end_repair()
     }
 
-    /// Removes the files of a repair, which may have been interrupted anywhere. If the new store is not in its place, the old store is
-    /// moved back.
+    /// Removes the files of a repair, which may have been interrupted anywhere. If the new store is not in
+    /// its place, the old store is moved back.
     fn end_repair(&self) -> Result<()> {
         let (store, replaced) = (self.store(), self.replaced());
         if replaced.exists() && !store.exists() {
@@ -233,7 +242,7 @@ impl Folder {
     fn note(&self, sequence: u64) -> Result<()> {
         let bytes = note(sequence);
         let mut file = self.acknowledged.file();
-        // The old content may be longer if it is damaged.
+        // `set_len` shortens the file, because damaged content may be longer than `bytes`.
         let written = file
             .seek(SeekFrom::Start(0))
             .and_then(|_| file.write_all(&bytes))
@@ -258,8 +267,9 @@ impl Folder {
 }
 
 impl Drop for Folder {
-    /// Empties the lock, so that [`unclosed`] knows that the index was closed. If the index could not be opened, restores the former
-    /// content. A folder without a header keeps its lock, because [`remains`] reads it.
+    /// Empties the lock file, so that [`unclosed`] knows that the index was closed. If the index could not be
+    /// opened, `drop` restores the former content. In a folder without a header, the lock file stays, because
+    /// [`remains`] reads it.
     fn drop(&mut self) {
         if self.is_index.load(Ordering::Relaxed) {
             self.restore_lock();
@@ -267,7 +277,8 @@ impl Drop for Folder {
     }
 }
 
-/// Returns the last process that had the index open, if it ended without closing the index and no other process has it open.
+/// Returns the last process that had the index open, if it ended without closing the index and no other
+/// process has it open.
 pub(crate) fn unclosed(path: &Path) -> Result<Option<String>> {
     read_header(path)?;
     let holder = || {
@@ -286,7 +297,7 @@ pub(crate) fn unclosed(path: &Path) -> Result<Option<String>> {
 
 /// Number of attempts to take a lock.
 const LOCK_ATTEMPTS: u32 = 50;
-/// Pause between two attempts.
+/// Pause between two attempts to take a lock.
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
 /// Takes a lock, in several attempts, because [`unclosed`] of another process may hold it for a moment.
@@ -318,7 +329,7 @@ fn locked(path: &Path, lock_path: &Path) -> Result<fs::File> {
     }
 }
 
-/// Whether an open file is the file at this path.
+/// Reports whether an open file is the file at `path`.
 #[cfg(unix)]
 fn is_at(file: &std::fs::File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -326,7 +337,8 @@ fn is_at(file: &std::fs::File, path: &Path) -> bool {
     file.metadata().map(id).is_ok_and(|open| fs::metadata(path).map(id).is_ok_and(|there| there == open))
 }
 
-/// Whether an open file is the file at this path. On these systems, an open file keeps its name.
+/// Reports whether an open file is the file at `path`. Outside Unix, an open file keeps its name, so it is
+/// enough that `path` exists.
 #[cfg(not(unix))]
 fn is_at(_file: &std::fs::File, path: &Path) -> bool {
     path.exists()
@@ -347,8 +359,9 @@ impl Folder {
     }
 }
 
-/// Returns the names of the files that an interrupted attempt to create an index has left in a folder. Fails if the folder has other
-/// content, which must not be overwritten: other files, an index, or an index that has lost its header, which has an acknowledged change.
+/// Returns the names of the files that an interrupted attempt to create an index has left in a folder. Fails
+/// if the folder has content that must not be overwritten: other files, a complete index, or an index that
+/// has lost its header, whose file `acknowledged` names a change.
 fn remains(path: &Path) -> Result<Vec<OsString>> {
     let read = |error| Error::io("read", path, error);
     let names = fs::read_dir(path).map_err(read)?.map(|entry| Ok(entry?.file_name()));
@@ -369,13 +382,13 @@ fn remains(path: &Path) -> Result<Vec<OsString>> {
     if is_ours { Ok(names) } else { Err(ErrorKind::Exists { path: path.to_owned() }.into()) }
 }
 
-/// Returns the content of the file `acknowledged`.
+/// Returns the content of the file `acknowledged` for change number `sequence`.
 fn note(sequence: u64) -> Vec<u8> {
     let sequence = sequence.to_le_bytes();
     [sequence, xxh3_64(&sequence).to_le_bytes()].concat()
 }
 
-/// Syncs the names of the files in a folder to disk.
+/// Syncs the entries of a folder to disk.
 fn sync_folder(path: &Path) -> Result<()> {
     fs::File::open(path).and_then(|folder| folder.sync_all()).map_err(|error| Error::io("write", path, error))
 }
@@ -477,7 +490,7 @@ mod tests {
         assert_eq!((since.len(), &since[4..5], &since[19..]), (20, "-", "Z"), "{since}");
         drop(folder);
         assert_eq!(unclosed(&path).unwrap(), None, "it was closed");
-        // A process that is killed leaves its lock as it was.
+        // A process that is killed leaves its lock file unchanged.
         fs::write(path.join("lock"), &holder).unwrap();
         assert_eq!(unclosed(&path).unwrap().as_deref(), Some(holder.trim()));
         drop(Folder::open(&path).unwrap());
@@ -503,7 +516,8 @@ mod tests {
         assert_eq!(unclosed(&path).unwrap(), None);
     }
 
-    /// `unclosed` holds the lock of an index for a moment, and a process that opens the index then waits for it.
+    /// `unclosed` holds the lock of an index for a moment, and a process that opens the index at that moment
+    /// waits.
     #[test]
     fn a_look_at_the_lock_refuses_nobody() {
         let parent = tempfile::tempdir().unwrap();
@@ -519,7 +533,7 @@ mod tests {
         });
     }
 
-    /// A folder as a process leaves it that ends before the header is written.
+    /// Creates the folder that a process leaves if it ends before it writes the header.
     fn unfinished(path: &Path) {
         let folder = Folder::create(path).unwrap();
         fs::create_dir_all(folder.store()).unwrap();
@@ -549,9 +563,9 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         for (at, spoil) in [
             |path: &Path| fs::write(path.join("notes.txt"), "mine").unwrap(),
-            // An index that has lost its header.
+            // A folder of an index that has lost its header.
             |path: &Path| fs::write(path.join("acknowledged"), note(1)).unwrap(),
-            // A folder of somebody else.
+            // A folder with a lock file of another program.
             |path: &Path| fs::write(path.join("lock"), "").unwrap(),
         ]
         .into_iter()
@@ -569,7 +583,7 @@ mod tests {
         assert!(exists(&other) && !other.join("lock").exists());
     }
 
-    // The process that held the lock gave up, and removed the file that another one waits for.
+    // The process that held the lock gives up, and removes the lock file while another process waits for it.
     #[cfg(unix)]
     #[test]
     fn a_lock_on_a_file_that_was_removed_is_not_held() {
@@ -578,7 +592,7 @@ mod tests {
         let first = Folder::hold(path).unwrap();
         let waiting = std::thread::scope(|scope| {
             let waiting = scope.spawn(|| Folder::hold(path));
-            // It has opened the file by then, and tries again and again to lock it.
+            // By then, the waiting thread has opened the file and tries again and again to lock it.
             std::thread::sleep(Duration::from_millis(60));
             fs::remove_file(path.join("lock")).unwrap();
             drop(first);
@@ -589,7 +603,7 @@ mod tests {
         assert!(matches!(third.kind(), ErrorKind::Locked { .. }), "{third}");
     }
 
-    // Another process has made an index between the first look and the lock.
+    // Another process creates an index between the first check of the folder and the lock.
     #[test]
     fn an_index_that_was_made_meanwhile_is_seen_once_the_lock_is_taken() {
         let parent = tempfile::tempdir().unwrap();

@@ -1,12 +1,12 @@
 //! Document frequencies of common shingles, by lossy counting.
 //!
 //! - **Paper.** Manku and Motwani, *Approximate frequency counts over data streams*, VLDB 2002: lossy counting.
-//! - **Idea.** Documents are counted window by window. After each window, shingles are dropped whose count and Δ together are at most
-//!   the number of windows so far, so that the table holds common shingles and not all of them.
+//! - **Idea.** Documents are counted window by window. After each window, the table drops every shingle whose
+//!   count plus Δ is at most the number of windows so far, so that only common shingles remain.
 //! - **Symbols.** b → `windows`, Δ → `missed`.
 //! - **Cost.** Per window, one sort of its shingles and one pass over the table.
-//! - **Error.** A count is too low by at most the number of windows, and never too high. Within the first window, counts are exact.
-//!   Documents that were removed or replaced count until the index is compacted.
+//! - **Error.** A count is never too high, and too low by at most the number of windows. Within the first
+//!   window, counts are exact. Removed and replaced documents count until the index is compacted.
 
 use minwise::sort::sort_mixed;
 use minwise::weight::FrequencyLookup as Look;
@@ -21,7 +21,8 @@ const PART: usize = 1 << 16;
 struct ShingleCount {
     shingle: u64,
     count: u32,
-    /// Maximum number of documents that are missing in the count, because they came before the shingle was last dropped.
+    /// Δ: upper bound on the documents that `count` misses, because they came before the shingle was last
+    /// dropped.
     missed: u32,
 }
 
@@ -52,13 +53,13 @@ impl CommonFrequencies {
         self.entries.len()
     }
 
-    /// Whether no shingle has a count.
+    /// Reports whether no shingle has a count.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Returns the minimum number of documents that have a shingle.
+    /// Returns a lower bound on the number of documents that have a shingle.
     #[must_use]
     pub fn of(&self, shingle: u64) -> u64 {
         self.entries
@@ -116,7 +117,7 @@ impl CommonFrequencies {
         parts
     }
 
-    /// Decodes a table from its parts. Returns `None` if they are damaged.
+    /// Decodes a table from its parts. Returns `None` if the parts are damaged.
     pub(crate) fn from_parts<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> Option<Self> {
         let mut parts = parts.into_iter();
         let Some(about) = parts.next() else { return Some(Self::default()) };

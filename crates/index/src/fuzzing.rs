@@ -1,5 +1,5 @@
-//! Entry points for the fuzz targets: every decoder of rows. Rows come from a disk, which may be damaged, so no bytes may make a decoder
-//! panic.
+//! Entry points for the fuzz targets, which call every decoder of rows. No bytes may make a decoder panic,
+//! because rows come from a disk that may be damaged.
 
 use minwise::candidate::Fingerprint;
 
@@ -25,7 +25,7 @@ pub fn decode(bytes: &[u8]) {
     drop(unpack(bytes, 3 * bytes.len() as u64));
 }
 
-/// Returns valid rows of every kind.
+/// Returns valid rows of every kind, as seeds of the fuzz targets.
 #[must_use]
 pub fn seeds() -> Vec<Vec<u8>> {
     let posting = |document: u32| (document * 7, Posting { document, at: document * 300 });

@@ -1,4 +1,4 @@
-//! An open index: creating, opening and reading it.
+//! The type [`Index`], and the functions that create, open and read an index.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ use crate::settings::{IndexSettings, Texts};
 use crate::store::{IndexCounts, KeyspaceName, Store, View};
 use crate::text;
 
-/// An open index. Any number of threads may read it while one writes.
+/// An open index. Any number of threads may read an index while one thread changes it.
 ///
 /// ```
 /// use minwise_index::{CheckOptions, Index, IndexSettings, NewDocument, Query, Unobserved};
@@ -41,13 +41,14 @@ use crate::text;
 /// ```
 #[derive(Debug)]
 pub struct Index {
-    // Fields drop in this order, and the store has to be closed before the lock of the folder is released.
+    // Fields are dropped in this order, because the store must be closed before the lock of the folder is
+    // released.
     pub(crate) store: Store,
     pub(crate) folder: Folder,
     pub(crate) settings: IndexSettings,
     pub(crate) preparation: EntryPreparation,
     pub(crate) writer: Mutex<WriteState>,
-    /// The cached frequencies, with the number of the change after which they were counted.
+    /// Cached document frequencies, with the number of the change after which they were counted.
     pub(crate) counted: Mutex<Option<(u64, Arc<CommonFrequencies>)>>,
 }
 
@@ -55,7 +56,8 @@ pub struct Index {
 #[derive(Debug)]
 pub(crate) struct WriteState {
     pub(crate) state: IndexCounts,
-    /// The number of the first document that is not in the table of frequencies yet, and the shingles of all documents from it on.
+    /// Number of the first document whose shingles are in memory, and the shingles of all documents from this
+    /// number on.
     pub(crate) pending: (u32, Vec<u64>),
 }
 
@@ -63,9 +65,9 @@ pub(crate) struct WriteState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unclosed {
-    /// The process, its command and the time at which it opened the index, in words.
+    /// Description of the process: its command and the time at which it opened the index.
     pub holder: String,
-    /// Bytes of recent changes that are read again when the index is opened.
+    /// Number of bytes of recent changes that the next opening of the index reads again.
     pub journal_bytes: u64,
 }
 
@@ -85,7 +87,7 @@ pub struct StoredDocument {
     pub marks: Vec<Mark>,
 }
 
-/// The documents to list: a page of them, by default the first 100.
+/// Selection of a page of documents to list, by default the first 100 documents.
 ///
 /// ```
 /// use minwise_index::Listing;
@@ -96,17 +98,18 @@ pub struct StoredDocument {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Listing<'l> {
-    /// Text that listed documents have in their id, their title or a value of their metadata. The case of letters does not matter.
-    /// Default: all documents are listed.
+    /// Text that a listed document must contain in its id, its title or a value of its metadata, in upper or
+    /// lower case. Default: all documents are listed.
     pub search: &'l str,
-    /// [`DocumentPage::next`] of the page before. Default: the first page is listed.
+    /// Place after which the page begins: [`DocumentPage::next`] of the previous page. Default: the first
+    /// page is listed.
     pub after: Option<u32>,
     /// Maximum number of documents. Default: 100.
     pub limit: usize,
-    /// Whether the newest document comes first, instead of the oldest. Default: false.
+    /// Whether the newest document comes first instead of the oldest. Default: false.
     pub newest_first: bool,
-    /// Maximum number of documents that are read for one page. With a limit, a page may end before it is full, and
-    /// [`DocumentPage::next`] continues the search. Default: no limit.
+    /// Maximum number of documents that are read for one page. With this maximum, a page can have fewer than
+    /// `limit` documents, and [`DocumentPage::next`] continues the search. Default: no maximum.
     pub looks: Option<usize>,
 }
 
@@ -117,20 +120,21 @@ impl Default for Listing<'_> {
 }
 
 impl<'l> Listing<'l> {
-    /// Lists the first 100 documents, the oldest first.
+    /// Creates the selection of the first 100 documents, oldest first.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the text that documents must have in their id, their title or a value of their metadata, whatever the case of its
-    /// letters. Default: all documents are listed.
+    /// Sets the text that a listed document must contain in its id, its title or a value of its metadata, in
+    /// upper or lower case. Default: all documents are listed.
     #[must_use]
     pub fn search(self, search: &'l str) -> Self {
         Self { search, ..self }
     }
 
-    /// Sets [`DocumentPage::next`] of the page before. Default: the first page is listed.
+    /// Sets the place after which the page begins: [`DocumentPage::next`] of the previous page. Default: the
+    /// first page is listed.
     #[must_use]
     pub fn after(self, after: Option<u32>) -> Self {
         Self { after, ..self }
@@ -142,7 +146,7 @@ impl<'l> Listing<'l> {
         Self { limit, ..self }
     }
 
-    /// Sets whether the newest document comes first. Default: the oldest one does.
+    /// Sets whether the newest document comes first. Default: the oldest document comes first.
     #[must_use]
     pub fn newest_first(self, newest_first: bool) -> Self {
         Self { newest_first, ..self }
@@ -161,7 +165,7 @@ impl<'l> Listing<'l> {
 pub struct DocumentPage {
     /// The documents of the page.
     pub entries: Vec<Entry>,
-    /// [`Listing::after`] of the next page, if there may be one.
+    /// Value of [`Listing::after`] for the next page, which can be empty; `None` after the last document.
     pub next: Option<u32>,
 }
 
@@ -169,19 +173,19 @@ pub struct DocumentPage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// The number of documents.
+    /// Number of documents.
     pub documents: u64,
-    /// The number of documents that were removed or replaced since the index was last compacted.
+    /// Number of documents that were removed or replaced since the index was last compacted.
     pub removed: u64,
-    /// Bytes of all texts.
+    /// Size of all texts in bytes.
     pub text_bytes: u64,
-    /// Bytes of all texts as they are stored.
+    /// Size of all texts as stored, in bytes.
     pub stored_text_bytes: u64,
-    /// The number of distinct shingles, summed over documents.
+    /// Number of distinct shingles per document, summed over all documents.
     pub shingles: u64,
-    /// Bytes of the index on disk.
+    /// Size of the index on disk in bytes.
     pub disk_bytes: u64,
-    /// The number of changes since the index was made.
+    /// Number of changes since the index was created.
     pub changes: u64,
 }
 
@@ -204,18 +208,20 @@ impl Index {
     /// ```
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Setting`] or [`ErrorKind::Mismatch`] if no index can have these settings
-    /// ([`IndexSettings::check`]), with [`ErrorKind::Exists`] if the folder is not empty, with [`ErrorKind::Locked`] if another
-    /// process creates an index there, and with [`ErrorKind::DiskFull`] or [`ErrorKind::Io`] if something cannot be written.
+    /// - Fails as [`IndexSettings::check`] does, if no index can have the settings.
+    /// - Fails with [`ErrorKind::Exists`] if the folder is not empty.
+    /// - Fails with [`ErrorKind::Locked`] if another process creates an index in the folder.
+    /// - Fails with [`ErrorKind::DiskFull`] if the disk is full.
+    /// - Fails with [`ErrorKind::Io`] if something cannot be written for another reason.
     pub fn create(path: impl AsRef<Path>, settings: &IndexSettings) -> Result<Self> {
         Ok(Self::create_with(path, settings, |_| Ok(()))?.0)
     }
 
-    /// Creates an index and calls `fill` to add documents. The folder becomes an index only after `fill` has returned. If that fails,
-    /// the files are removed.
+    /// Creates an index and calls `fill` to add documents. The folder becomes an index only after `fill` has
+    /// returned. If `fill` fails, the files are removed.
     ///
     /// # Errors
-    /// Fails where [`create`](Self::create) does, and returns the error of `fill`.
+    /// Fails as [`create`](Self::create) does, and with the error of `fill`.
     pub fn create_with<T>(
         path: impl AsRef<Path>,
         settings: &IndexSettings,
@@ -245,7 +251,7 @@ impl Index {
             Ok(filled) => Ok((index, filled)),
             Err(error) => {
                 let Self { store, folder, .. } = index;
-                // The store has to be closed before its files are removed.
+                // The store must be closed before its files are removed.
                 drop(store);
                 folder.give_up();
                 Err(error)
@@ -253,13 +259,16 @@ impl Index {
         }
     }
 
-    /// Opens an index. One process at a time can open a folder; another one gets an error until the index is dropped.
+    /// Opens an index. Only one process at a time can open a folder: another process gets an error until the
+    /// index is dropped.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::NotAnIndex`] if the folder is not an index, with [`ErrorKind::Locked`] if another process has it open,
-    /// with [`ErrorKind::Version`] or [`ErrorKind::Unicode`] if another version of this program made it, with
-    /// [`ErrorKind::Damaged`] if stored data are not what was written, and with [`ErrorKind::Io`] if the operating system
-    /// refuses something.
+    /// - Fails with [`ErrorKind::NotAnIndex`] if the folder is not an index.
+    /// - Fails with [`ErrorKind::Locked`] if another process has the index open.
+    /// - Fails with [`ErrorKind::Version`] if the index has another format version.
+    /// - Fails with [`ErrorKind::Unicode`] if the index has another Unicode version.
+    /// - Fails with [`ErrorKind::Damaged`] if stored data are damaged.
+    /// - Fails with [`ErrorKind::Io`] if the operating system reports an error.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let (folder, settings) = Folder::open(path)?;
@@ -277,8 +286,9 @@ impl Index {
         Ok(Self::over(folder, settings, preparation, store, state))
     }
 
-    /// Returns the process that ended without closing an index, and the number of bytes that [`open`](Self::open) reads again because of
-    /// that. Returns `None` if the index was closed or another process has it open.
+    /// Returns the process that ended without closing an index, and the number of bytes that
+    /// [`open`](Self::open) reads again for this reason. Returns `None` if the index was closed or another
+    /// process has it open.
     ///
     /// ```
     /// use minwise_index::{Index, IndexSettings};
@@ -291,7 +301,7 @@ impl Index {
     /// ```
     ///
     /// # Errors
-    /// Fails if the folder is not an index, or has another version.
+    /// Fails if the folder is not an index or was made by another version.
     pub fn unclosed(path: impl AsRef<Path>) -> Result<Option<Unclosed>> {
         let path = path.as_ref();
         let holder = folder::unclosed(path)?;
@@ -323,9 +333,10 @@ impl Index {
         self.folder.path()
     }
 
-    /// Waits until no other thread writes.
+    /// Locks the state of the writers, after waiting until no other thread writes.
     pub(crate) fn write(&self) -> MutexGuard<'_, WriteState> {
-        // A thread that panicked with the lock has left the state intact, because the state only changes after a commit.
+        // A poisoned lock is accepted: a thread that panicked has left the state intact, because the state
+        // only changes after a commit.
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -336,8 +347,8 @@ impl Index {
     /// Returns the number of documents, shingles and changes, and the bytes of texts and of the index on disk.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Io`] if the operating system refuses something, and with [`ErrorKind::Damaged`] if stored data
-    /// are not what was written.
+    /// Fails with [`ErrorKind::Io`] if the operating system reports an error, and with [`ErrorKind::Damaged`]
+    /// if stored data are damaged.
     pub fn statistics(&self) -> Result<Statistics> {
         let state = self.store.view().state()?;
         let (journal_bytes, file_bytes) = self.store.disk_bytes()?;
@@ -352,20 +363,20 @@ impl Index {
         })
     }
 
-    /// Whether a document has this id.
+    /// Reports whether a document has this id.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Io`] if the operating system refuses something, and with [`ErrorKind::Damaged`] if stored data
-    /// are not what was written.
+    /// Fails with [`ErrorKind::Io`] if the operating system reports an error, and with [`ErrorKind::Damaged`]
+    /// if stored data are damaged.
     pub fn has(&self, id: &str) -> Result<bool> {
         Ok(self.number(&self.store.view(), id)?.is_some())
     }
 
-    /// Returns the document with this id.
+    /// Returns the document with this id, or `None` if no document has the id.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Io`] if the operating system refuses something, and with [`ErrorKind::Damaged`] if stored data
-    /// are not what was written. An id that no document has gives `None`.
+    /// Fails with [`ErrorKind::Io`] if the operating system reports an error, and with [`ErrorKind::Damaged`]
+    /// if stored data are damaged.
     pub fn get(&self, id: &str) -> Result<Option<StoredDocument>> {
         let view = self.store.view();
         let Some(number) = self.number(&view, id)? else { return Ok(None) };
@@ -400,8 +411,8 @@ impl Index {
     /// ```
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Io`] if the operating system refuses something, and with [`ErrorKind::Damaged`] if stored data
-    /// are not what was written.
+    /// Fails with [`ErrorKind::Io`] if the operating system reports an error, and with [`ErrorKind::Damaged`]
+    /// if stored data are damaged.
     pub fn list(&self, listing: &Listing<'_>) -> Result<DocumentPage> {
         let view = self.store.view();
         let search = listing.search.to_lowercase();
@@ -445,8 +456,8 @@ impl Index {
     /// Returns the ids of all documents, in the order in which they were added.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Io`] if the operating system refuses something, and with [`ErrorKind::Damaged`] if stored data
-    /// are not what was written.
+    /// Fails with [`ErrorKind::Io`] if the operating system reports an error, and with [`ErrorKind::Damaged`]
+    /// if stored data are damaged.
     pub fn ids(&self) -> Result<Vec<String>> {
         let mut ids = vec![];
         self.store.view().each_after(KeyspaceName::Records, None, |_, payload| {
@@ -481,7 +492,7 @@ impl Index {
         record.entry().ok_or_else(|| self.damaged(format!("the metadata of `{}` cannot be read", record.id)))
     }
 
-    /// Returns the text of a document, if the index keeps texts.
+    /// Returns the text of a document, or `None` if the index keeps no texts.
     pub(crate) fn text(&self, view: &View<'_>, number: u32, record: &DocumentRow) -> Result<Option<String>> {
         if self.settings.texts == Texts::LeftOut {
             return Ok(None);
@@ -524,7 +535,8 @@ impl Index {
     }
 }
 
-/// Whether `has` accepts a value of metadata, or a value inside a list or an object. Numbers are passed in their text form.
+/// Reports whether `has` accepts a value of metadata, or a value inside of a list or an object. Numbers and
+/// booleans are passed to `has` as text.
 fn any_text(value: &Value, has: &dyn Fn(&str) -> bool) -> bool {
     match value {
         Value::Null => false,

@@ -25,13 +25,14 @@
 //! | find the documents that share text with a text, and the passages (`minwise check`) | [`Index::check`] |
 //! | find the documents that are similar to a document of the archive | [`Index::resembling`] |
 //! | compare two documents | [`Index::pair`] |
-//! | read one document, or list all page by page | [`Index::get`], [`Index::list`] |
+//! | read one document, or list all documents page by page | [`Index::get`], [`Index::list`] |
 //! | find clusters of near-duplicates | [`Index::clusters`] |
 //! | verify the stored data, and repair it | [`Index::check_integrity`], [`Index::examine`], [`Index::repair`] |
-//! | write all documents as lines of JSON, and read them again | [`Index::export`], [`Index::import`] |
+//! | export all documents as lines of JSON, and import such lines | [`Index::export`], [`Index::import`] |
 //!
-//! A change is acknowledged when it is on disk. After a crash, either the whole change is there or nothing of it. A reader sees the
-//! index as it was when the reader began. One process at a time can open a folder; its threads share the [`Index`].
+//! A change is acknowledged when it is on disk. After a crash, a change is either complete or absent. A
+//! reader sees the index as it was when the read began. Only one process at a time can open a folder; the
+//! threads of this process share the [`Index`].
 
 mod acknowledge;
 mod add;
@@ -75,7 +76,7 @@ pub use minwise::{Observer, Unobserved};
 pub use progress::Progress;
 pub use query::{Answer, CheckOptions, DocumentPair, Match, Queried, Query, Reasons, SharedPassage, Side};
 pub use record::{Entry, Mark, MarkedPlace, NewDocument};
-/// Metadata of documents are JSON values of this crate.
+/// The crate that defines the JSON values of metadata.
 pub use serde_json;
 pub use settings::{IndexSettings, PASSAGE, Texts};
 pub use survey::Survey;

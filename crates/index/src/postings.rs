@@ -1,33 +1,36 @@
-//! Postings: the documents that have a hash, with positions of fingerprints.
+//! Postings: the documents that have a band key or a fingerprint, with the positions of fingerprints.
 //!
-//! - **Idea.** A change groups its postings by the first 14 bits of the hash and writes one row per group. A row is sorted by hash and
-//!   has three columns: the next 32 bits of the hash, the document, and, for fingerprints, the position. Each column uses the fewest
-//!   bytes that hold its values. A look-up searches every row with the first bits of the hash. Large changes write few bytes per posting,
-//!   and small changes write few rows.
+//! - **Idea.** A change groups its postings by the first 14 bits of the hash and writes one row per group. A
+//!   row is sorted by hash and has three columns: the next 32 bits of the hash, the document, and, for
+//!   fingerprints, the position. Each column uses the fewest bytes that hold its values. A look-up searches
+//!   every row whose key has the first 14 bits of the hash. So large changes write few bytes per posting, and
+//!   small changes write few rows.
 //! - **Cost.** 7 to 9 bytes per posting in large changes. A look-up reads one row per change, until changes are merged.
-//! - **Error.** Rows have 46 bits of a hash. Among 10⁸ postings, one of 7·10⁵ look-ups of an absent hash finds a false posting, which
-//!   does no harm, because candidates are compared exactly.
+//! - **Error.** A row stores 46 bits of each hash. Among 10⁸ postings, one in 7·10⁵ look-ups of an absent
+//!   hash finds a false posting, which does no harm, because candidates are compared exactly.
 
 use minwise::hash::fmix64;
 use minwise::sort::sort_mixed;
 
-/// A document that has a hash.
+/// A document that has a hash, with the position of the hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Posting {
-    /// The number of the document.
+    /// Number of the document.
     pub(crate) document: u32,
-    /// The position of a fingerprint; 0 for a band key.
+    /// Position of a fingerprint; 0 for a band key.
     pub(crate) at: u32,
 }
 
-/// Bytes in front of the columns: the lowest document number, and the widths of the columns of documents and positions.
+/// Size of the header of a row in bytes: the lowest document number, and the widths of the columns of
+/// documents and positions.
 const HEADER: usize = 6;
-/// Bytes of a hash in a row.
+/// Number of bytes of each hash in a row.
 const REST: usize = 4;
 
-/// Number of first bits of a hash that select a row. With fewer bits, look-ups read longer rows; with more, changes write more rows.
+/// Number of first bits of a hash that select a row. With fewer bits, look-ups read longer rows; with more
+/// bits, changes write more rows.
 const PREFIX_BITS: u32 = 14;
-/// Number of values of these bits.
+/// Number of prefixes, which are the values of the first `PREFIX_BITS` bits.
 pub(crate) const PREFIXES: u32 = 1 << PREFIX_BITS;
 
 /// Returns the first bits of a hash, which select a row.
@@ -35,12 +38,12 @@ pub(crate) fn prefix(hash: u64) -> [u8; 2] {
     ((hash >> (64 - PREFIX_BITS)) as u16).to_be_bytes()
 }
 
-/// Returns the next 32 bits of a hash.
+/// Returns the 32 bits of a hash after its prefix.
 fn rest(hash: u64) -> u32 {
     (hash >> (32 - PREFIX_BITS)) as u32
 }
 
-/// Bytes of the key of a row.
+/// Size of the key of a row in bytes.
 pub(crate) const KEY_BYTES: usize = 10;
 
 /// Returns the key of the row that change `sequence` writes for `prefix`.
@@ -62,7 +65,8 @@ impl Posting {
     }
 }
 
-/// Sorts the postings of a change, which are hashes with packed postings, and calls `write` with the prefix and the payload of each row.
+/// Sorts the postings of a change, and calls `write` with the prefix and the payload of each row. Each
+/// element of `postings` is a hash and a packed [`Posting`].
 pub(crate) fn write_rows(mut postings: Vec<(u64, u64)>, mut write: impl FnMut([u8; 2], Vec<u8>)) {
     sort_mixed(&mut postings, &mut vec![]);
     let mut row = vec![];
@@ -143,12 +147,12 @@ impl<'p> PostingRow<'p> {
         }
     }
 
-    /// Returns all postings with the bits of their hashes in this row.
+    /// Returns all postings, each with the 32 bits of its hash that the row stores.
     pub(crate) fn iter(self) -> impl Iterator<Item = (u32, Posting)> + 'p {
         (0..self.len()).map(move |at| (self.rest(at), self.posting(at)))
     }
 
-    /// Returns the postings of a hash whose first bits are those of the row.
+    /// Returns the postings of a hash. The row must have the prefix of this hash.
     pub(crate) fn find(self, hash: u64) -> impl Iterator<Item = Posting> + 'p {
         let rest = rest(hash);
         let first = self.rests.partition_point(|found| u32::from_le_bytes(*found) < rest);
@@ -156,8 +160,8 @@ impl<'p> PostingRow<'p> {
     }
 }
 
-/// Returns the digest of a posting. The integrity check compares sums of digests, because two different sets of postings have the same
-/// sum only by a rare chance.
+/// Returns the digest of a posting. The integrity check compares sums of digests, because two different sets
+/// of postings hardly ever have the same sum.
 pub(crate) fn digest(prefix: [u8; 2], rest: u32, posting: Posting) -> u64 {
     let hash = u64::from(u16::from_be_bytes(prefix)) << 32 | u64::from(rest);
     fmix64(fmix64(posting.packed()).wrapping_add(hash))
@@ -211,7 +215,7 @@ mod tests {
             entries in proptest::collection::vec((0u64..40, 0u32..2000, 0u32..100_000), 1..200),
             base in 0u32..5_000_000,
         ) {
-            // Few prefixes and few hashes each, so that both are shared.
+            // Few prefixes with few hashes each, so that entries share prefixes and hashes.
             let hash = |number: u64| (number % 4) << (64 - PREFIX_BITS) | (number / 4) << (32 - PREFIX_BITS) | 9;
             let mut entries: Vec<(u64, Posting)> = entries
                 .into_iter()

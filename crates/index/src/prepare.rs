@@ -1,4 +1,5 @@
-//! Preparation: from a text to the shingles, sketch, band keys and fingerprints that are stored or looked up.
+//! Preparation: computes the shingles, the sketch, the band keys and the fingerprints of a text, which are
+//! stored or looked up.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use minwise::verify::ShingleSet;
 use crate::error::Result;
 use crate::settings::IndexSettings;
 
-/// The functions that follow from the settings of an index.
+/// Shingler, sketcher, banding and winnowing that follow from the settings of an index.
 #[derive(Debug, Clone)]
 pub(crate) struct EntryPreparation {
     shingler: Shingler,
@@ -21,15 +22,17 @@ pub(crate) struct EntryPreparation {
     bits: Option<BitRows>,
 }
 
-/// A prepared document. Its buffers are used again for the next document.
+/// A prepared document. The buffers of a prepared document are reused for the next document.
 #[derive(Debug, Default)]
 pub(crate) struct PreparedEntry {
     pub(crate) shingles: Shingles,
     pub(crate) set: ShingleSet,
     pub(crate) fingerprints: Vec<Fingerprint>,
-    /// The band keys. A document without shingles has one key, which documents with equal normalised text share.
+    /// Band keys. A document without shingles has one key, which it shares with documents of equal normalised
+    /// text.
     pub(crate) bands: Vec<u64>,
-    /// For a document without shingles, the 128-bit key of its normalised text.
+    /// 128-bit equality key of the normalised text of a document without shingles; `None` for other
+    /// documents.
     pub(crate) wordless: Option<u128>,
     registers: Vec<u32>,
     work: (Vec<u64>, Vec<u64>),
@@ -48,25 +51,25 @@ impl EntryPreparation {
         })
     }
 
-    /// Prepares a text in `out`.
+    /// Prepares a text, and writes the result to `out`.
     pub(crate) fn prepare(&self, text: &str, out: &mut PreparedEntry) {
         self.shingler.shingle_into(text, &mut out.shingles);
         self.finish(out);
     }
 
-    /// Prepares a text in `out`, and returns the byte ranges of its units.
+    /// Prepares a text, writes the result to `out`, and returns the byte ranges of the units of the text.
     pub(crate) fn prepare_with_places(&self, text: &str, out: &mut PreparedEntry) -> UnitRanges {
         let places = self.shingler.shingle_with_places_into(text, &mut out.shingles);
         self.finish(out);
         places
     }
 
-    /// Fills `out` with the shingles of a text in order, and returns the byte ranges of its units.
+    /// Writes the shingles of a text to `out` in order, and returns the byte ranges of the units of the text.
     pub(crate) fn shingles_with_places(&self, text: &str, out: &mut Shingles) -> UnitRanges {
         self.shingler.shingle_with_places_into(text, out)
     }
 
-    /// Fills `out` with the shingles of a text in order.
+    /// Writes the shingles of a text to `out` in order.
     pub(crate) fn shingles(&self, text: &str, out: &mut Shingles) {
         self.shingler.shingle_into(text, out);
     }
@@ -79,8 +82,9 @@ impl EntryPreparation {
         self.sketch(out);
     }
 
-    /// Prepares a document in `out` from its distinct shingles, for an index without texts. It has no fingerprints, because these depend
-    /// on the order of shingles, which is not known.
+    /// Prepares a document from its distinct shingles, for an index without texts, and writes the result to
+    /// `out`. The result has no fingerprints, because fingerprints depend on the order of shingles, which is
+    /// unknown.
     pub(crate) fn prepare_set(&self, set: ShingleSet, wordless: Option<u128>, out: &mut PreparedEntry) {
         out.fingerprints.clear();
         (out.set, out.wordless) = (set, wordless);
@@ -93,14 +97,15 @@ impl EntryPreparation {
             out.bands.push(fmix64(key as u64));
         } else {
             out.registers.resize(self.sketcher.words(), 0);
-            // A sketch does not depend on the order of shingles or on their number of occurrences, so the set is enough.
+            // A sketch does not depend on the order of shingles or on their number of occurrences, so the set
+            // is enough.
             self.sketcher.sketch_into(out.set.as_slice(), &mut out.registers);
             let key = |band| self.banding.key(band, &out.registers);
             out.bands.extend((0..self.banding.bands()).map(key));
         }
     }
 
-    /// Returns the stored row of the sketch; empty for a document without shingles.
+    /// Returns the stored form of the sketch, which is empty for a document without shingles.
     pub(crate) fn row(&self, prepared: &PreparedEntry) -> Vec<u32> {
         match &self.bits {
             _ if prepared.wordless.is_some() => vec![],
@@ -115,7 +120,8 @@ impl EntryPreparation {
 }
 
 /// Returns the hash under which a fingerprint is posted.
-// Fingerprints are the minima of windows, so most of them begin with zero bits. Mixing spreads them over all rows.
+// The hash is mixed because fingerprints are minima of windows: most begin with zero bits and would fall into
+// few rows.
 pub(crate) fn posted(fingerprint: &Fingerprint) -> u64 {
     fmix64(fingerprint.shingle)
 }

@@ -23,21 +23,22 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Progress within a stage.
+    /// Creates the progress within a stage.
     #[must_use]
     pub fn new(stage: Option<Stage>, done: u64, total: u64) -> Self {
         Self { stage: stage.map(Stage::name), unit: stage.map(|stage| stage.unit().name()), done, total }
     }
 }
 
-/// Reports progress to an observer. Callers give totals so far, and the observer gets the differences.
+/// Reports progress to an observer. Callers pass the total so far, and the observer receives the difference
+/// from the last total.
 pub(crate) struct Reached<'a> {
     observer: &'a dyn Observer,
     done: Cell<u64>,
 }
 
 impl<'a> Reached<'a> {
-    /// Begins a stage; a total of 0 is unknown.
+    /// Begins a stage. A `total` of 0 means that the total is unknown.
     pub(crate) fn begin(observer: &'a dyn Observer, stage: Stage, total: u64) -> Self {
         observer.begin(stage, total);
         Self { observer, done: Cell::new(0) }
@@ -52,13 +53,13 @@ impl<'a> Reached<'a> {
         }
     }
 
-    /// Fails if the observer asks to stop.
+    /// Returns an error if the observer cancels.
     pub(crate) fn go_on(&self) -> crate::Result<()> {
         go_on(self.observer)
     }
 }
 
-/// Fails if the observer asks to stop.
+/// Returns an error if the observer cancels.
 pub(crate) fn go_on(observer: &dyn Observer) -> crate::Result<()> {
     if observer.cancelled() { Err(crate::ErrorKind::Interrupted.into()) } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! The record of a document: all that an index stores beside its text.
+//! The record of a document: its id, title, metadata, marks and counts.
 
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -16,17 +16,18 @@ pub struct Mark {
     pub place: MarkedPlace,
 }
 
-/// Maximum number of pages of a text. A text with more form feeds uses them for something else.
+/// Maximum number of pages of a text. A text with more form feeds uses them for another purpose and gets no
+/// marks.
 const MAX_PAGES: usize = 20_000;
 
 impl Mark {
-    /// Makes a mark at a byte of a text.
+    /// Creates a mark at byte `offset` of a text.
     #[must_use]
     pub fn new(offset: usize, place: MarkedPlace) -> Self {
         Self { offset, place }
     }
 
-    /// Returns a mark per page of a text whose pages end with form feeds.
+    /// Returns one mark per page of a text whose pages end with form feeds.
     #[must_use]
     pub fn pages(text: &str) -> Vec<Self> {
         let ends = || text.match_indices('\x0c').map(|(at, _)| at + 1);
@@ -54,29 +55,36 @@ pub enum MarkedPlace {
     Chapter(u32),
 }
 
-/// A document for an index. [`new`](Self::new) makes one, whose fields can be set.
+/// A document to add to an index. [`new`](Self::new) creates a document, and setters fill in its other
+/// fields.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct NewDocument {
-    /// The id of the document: 1 to 1024 bytes without control characters. If the index has a document with this id, it is replaced.
+    /// The id of the document: 1 to 1024 bytes without control characters. A document of the index with the
+    /// same id is replaced.
     pub id: String,
     /// The text of the document, at most 1 GiB.
     pub text: String,
     /// The title of the document. Default: none.
     pub title: Option<String>,
-    /// Further fields of the document, for people and for [`CheckOptions::exclude`](crate::CheckOptions::exclude). Default: none.
+    /// Further fields of the document, for people and for
+    /// [`CheckOptions::exclude`](crate::CheckOptions::exclude). Default: none.
     pub metadata: Map<String, Value>,
-    /// Where pages, slides, chapters or paragraphs begin in the text, ascending. Default: none.
+    /// Marks where pages, slides, chapters or paragraphs begin in the text, in ascending order. Default:
+    /// none.
     pub marks: Vec<Mark>,
 }
 
 setters!(NewDocument {
-    /// Further fields of the document, for people and for [`CheckOptions::exclude`](crate::CheckOptions::exclude). Default: none.
+    /// Further fields of the document, for people and for
+    /// [`CheckOptions::exclude`](crate::CheckOptions::exclude). Default: none.
     metadata: Map<String, Value>,
-    /// Where pages, slides, chapters or paragraphs begin in the text, ascending. Default: none.
+    /// Marks where pages, slides, chapters or paragraphs begin in the text, in ascending order. Default:
+    /// none.
     marks: Vec<Mark>,
     ;
-    /// The id of the document: 1 to 1024 bytes without control characters. If the index has a document with this id, it is replaced.
+    /// The id of the document: 1 to 1024 bytes without control characters. A document of the index with the
+    /// same id is replaced.
     id: String,
     /// The text of the document, at most 1 GiB.
     text: String,
@@ -87,7 +95,7 @@ setters!(NewDocument {
 });
 
 impl NewDocument {
-    /// Makes a document with an id and a text.
+    /// Creates a document with an id and a text.
     ///
     /// ```
     /// use minwise_index::NewDocument;
@@ -135,30 +143,30 @@ fn rfc3339<S: Serializer>(seconds: &u64, to: S) -> Result<S::Ok, S::Error> {
     minwise::calendar::rfc3339(*seconds).serialize(to)
 }
 
-/// The row of a document.
+/// The row of a document in the keyspace `records`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct DocumentRow {
     pub(crate) id: String,
     pub(crate) title: Option<String>,
-    /// A JSON object; empty for an object without fields.
+    /// Metadata as a JSON object; empty for an object without fields.
     pub(crate) metadata: String,
     pub(crate) added: u64,
     pub(crate) bytes: u64,
     pub(crate) characters: u64,
     pub(crate) units: u32,
     pub(crate) shingles: u32,
-    /// A hash of the text.
+    /// Hash of the text.
     pub(crate) content: [u8; 8],
-    /// For a document without shingles, the key that documents with equal normalised text share.
+    /// Equality key of the normalised text of a document without shingles; `None` for other documents.
     pub(crate) wordless: Option<u128>,
-    /// The sums of the digests of the postings in `bands` and in `fingerprints`.
+    /// Sums of the digests of the document's postings in `bands` and in `fingerprints`.
     pub(crate) postings: [[u8; 8]; 2],
     pub(crate) marks: Vec<Mark>,
 }
 
 impl DocumentRow {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        // Numbers, strings and sequences of known length always encode.
+        // Encoding cannot fail, because all fields are numbers, strings and sequences of known length.
         postcard::to_stdvec(self).unwrap_or_default()
     }
 

@@ -1,4 +1,4 @@
-//! Removing documents.
+//! Removes documents from an index.
 
 use crate::acknowledge::PendingCounts;
 use crate::error::{ErrorKind, Result};
@@ -6,15 +6,21 @@ use crate::index::Index;
 use crate::store::{Change, IndexCounts, KeyspaceName, View};
 
 impl Index {
-    /// Removes the documents with these ids, all of them or none. When this returns, the change is on disk.
+    /// Removes all documents with these ids, or none of them if an error occurs. Returns the number of
+    /// removed documents once the change is on disk.
     ///
-    /// The data of a removed document leave the files when the index is [rewritten](Index::rewrite) or [compacted](Index::compact).
-    /// Compaction keeps the journal of the storage engine, which begins anew after 64 MB.
+    /// [`rewrite`](Index::rewrite) deletes the data of removed documents from all files.
+    /// [`compact`](Index::compact) deletes these data from all files except the journal of the storage
+    /// engine, which begins anew after 64 MB.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::NoSuchDocument`] if no document has one of the ids, with [`ErrorKind::DiskFull`] or
-    /// [`ErrorKind::Io`] if something cannot be written, with [`ErrorKind::Stopped`] if an earlier write failed, and with
-    /// [`ErrorKind::Damaged`] if stored data are not what was written. The index is unchanged then.
+    /// - Fails with [`ErrorKind::NoSuchDocument`] if no document has one of the ids.
+    /// - Fails with [`ErrorKind::DiskFull`] if the disk is full.
+    /// - Fails with [`ErrorKind::Io`] if something cannot be written for another reason.
+    /// - Fails with [`ErrorKind::Stopped`] if an earlier write failed.
+    /// - Fails with [`ErrorKind::Damaged`] if stored data are damaged.
+    ///
+    /// After an error, the index is unchanged.
     pub fn remove(&self, ids: &[&str]) -> Result<u64> {
         let mut writer = self.write();
         let view = self.store.view();
@@ -37,7 +43,8 @@ impl Index {
         Ok(ids.len() as u64)
     }
 
-    /// Removes the rows of a document except its id and its postings. Look-ups ignore postings whose number has no record.
+    /// Removes the rows of a document except its id and its postings. Look-ups ignore the postings, because
+    /// their document has no record.
     pub(crate) fn drop_rows(
         &self,
         view: &View<'_>,

@@ -1,9 +1,11 @@
-//! Repair: documents that can be read are added to a new store, which replaces the old one. A small index is compacted in the same way.
+//! Repair: adds all readable documents to a new store, which replaces the old store. [`Index::rewrite`]
+//! compacts a small index in the same way.
 //!
-//! The old store is not changed, because parts of it may be wrong. Documents whose stored data match their checksums are added to a new
-//! store beside it, batch by batch, and their sketches, postings and frequencies are computed again. The last step replaces the old store
-//! ([`Folder::replace_store`]), so a repair that is interrupted before has no effect. A repair needs as much free disk space as the index
-//! has.
+//! A repair does not change the old store, because parts of this store may be damaged. Documents whose stored
+//! data match their checksums are added to the new store, batch by batch, and their sketches, postings and
+//! frequencies are computed again. The last step replaces the old store ([`Folder::replace_store`]), so a
+//! repair that is interrupted earlier has no effect. A repair needs as much free disk space as the index
+//! takes.
 //!
 //! [`Folder::replace_store`]: crate::folder::Folder::replace_store
 
@@ -25,25 +27,34 @@ use crate::store::View;
 use crate::text::TextCompressor;
 
 impl Index {
-    /// Repairs the index in a folder: leaves out documents that cannot be read whole, and computes all that follows from the others again.
-    /// Returns the findings from before the repair.
+    /// Repairs the index in a folder: drops documents whose data are damaged, and computes the sketches,
+    /// postings and frequencies of all other documents again. Returns the findings from before the repair.
     ///
-    /// The storage engine has to open its files, but need not be able to read all of them.
+    /// The storage engine must be able to open its files, but need not be able to read all of them.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::NotAnIndex`](crate::ErrorKind::NotAnIndex), [`ErrorKind::Locked`](crate::ErrorKind::Locked),
-    /// [`ErrorKind::Version`](crate::ErrorKind::Version) or [`ErrorKind::Unicode`](crate::ErrorKind::Unicode) if the folder
-    /// cannot be opened at all, with [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if its header or the files of the
-    /// storage engine cannot be opened, with [`ErrorKind::DiskFull`](crate::ErrorKind::DiskFull) or
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the new store cannot be written, and with
-    /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels. The index is as it was before then.
+    /// - Fails with [`ErrorKind::NotAnIndex`](crate::ErrorKind::NotAnIndex) if the folder is not an index.
+    /// - Fails with [`ErrorKind::Locked`](crate::ErrorKind::Locked) if another process has the index open.
+    /// - Fails with [`ErrorKind::Version`](crate::ErrorKind::Version) if the index has another format
+    ///   version.
+    /// - Fails with [`ErrorKind::Unicode`](crate::ErrorKind::Unicode) if the index has another Unicode
+    ///   version.
+    /// - Fails with [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if the header of the index or the files
+    ///   of the storage engine cannot be opened.
+    /// - Fails with [`ErrorKind::DiskFull`](crate::ErrorKind::DiskFull) if the disk is full.
+    /// - Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the new store cannot be written for another
+    ///   reason.
+    /// - Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels.
+    ///
+    /// After an error, the index is unchanged.
     pub fn repair(path: impl AsRef<Path>, observer: &dyn Observer) -> Result<IntegrityReport> {
         let (index, mut checked) = Self::open_as_it_is(path.as_ref())?;
         index.check_into(&mut checked, observer)?;
         if checked.counts.keys().any(|kind| *kind != FindingKind::Acknowledged) {
             checked.taken_out = index.make_again(|old, new| {
                 let there = old.salvage(new, Stage::Repair, |_| Ok(()), observer)?;
-                // If two documents have one id, which only damage can cause, the later one stays.
+                // Only damage can give two documents the same id. The later document replaces the earlier
+                // document, which counts as lost.
                 Ok(there - new.write().state.documents)
             })?;
         } else if checked.found() > 0 {
@@ -53,9 +64,11 @@ impl Index {
         Ok(checked)
     }
 
-    /// Writes all documents to a new store, which replaces the old one. No data of a removed document stay on disk.
+    /// Writes all documents to a new store, which replaces the old store and keeps no data of removed
+    /// documents.
     ///
-    /// Every text is sketched again, so [`compact`](Self::compact) is faster for a large index. If this fails, the index is unchanged.
+    /// Every text is sketched again, so [`compact`](Self::compact) is faster for a large index. If `rewrite`
+    /// fails, the index is unchanged.
     ///
     /// ```
     /// use minwise_index::{Index, IndexSettings, NewDocument, Unobserved};
@@ -72,9 +85,11 @@ impl Index {
     /// ```
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if a document is not what was added, with
-    /// [`ErrorKind::DiskFull`](crate::ErrorKind::DiskFull) or [`ErrorKind::Io`](crate::ErrorKind::Io) if the new store cannot be
-    /// written, and with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels.
+    /// - Fails with [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if a document is damaged.
+    /// - Fails with [`ErrorKind::DiskFull`](crate::ErrorKind::DiskFull) if the disk is full.
+    /// - Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the new store cannot be written for another
+    ///   reason.
+    /// - Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels.
     pub fn rewrite(self, observer: &dyn Observer) -> Result<()> {
         self.make_again(|old, new| {
             let lost = |number| Err(old.damaged(format!("document number {number} is not what was added")));
@@ -82,11 +97,13 @@ impl Index {
         })
     }
 
-    /// Replaces the store of this index by a new one. `fill` gets this index and a new empty one.
+    /// Replaces the store of this index by the store of a new index. `fill` gets this index and the new
+    /// index, which is empty.
     fn make_again<T>(self, fill: impl FnOnce(&Self, &Self) -> Result<T>) -> Result<T> {
         let room = self.folder.room_for_repair();
         let new = Self::create(&room, &self.settings)?;
-        // A new change must have a higher number than all acknowledged ones, even if some of these are lost.
+        // A new change must have a higher number than all acknowledged changes, even if some of these are
+        // lost.
         let noted = self.folder.acknowledged().unwrap_or(0);
         let mut writer = new.write();
         let mut state = writer.state;
@@ -95,7 +112,7 @@ impl Index {
         drop(writer);
         let filled = fill(&self, &new)?;
         let sequence = new.write().state.sequence;
-        // Both stores have to be closed before their files are moved.
+        // Both stores must be closed before their files are moved.
         drop(new);
         let Self { store, folder, .. } = self;
         drop(store);
@@ -104,8 +121,8 @@ impl Index {
         Ok(filled)
     }
 
-    /// Adds every document that can be read whole to another index, in the same order. Calls `lost` with the number of every other
-    /// document. Returns the number of documents that were added.
+    /// Adds every undamaged document to the index `new`, in the same order, and calls `lost` with the number
+    /// of each damaged document. Returns the number of added documents.
     fn salvage(
         &self,
         new: &Self,
@@ -143,7 +160,7 @@ impl Index {
         Ok(there)
     }
 
-    /// Returns a document, prepared again, if its stored data are as they were added.
+    /// Prepares a document again. Returns `None` if its stored data are damaged.
     fn remade(
         &self,
         view: &View<'_>,

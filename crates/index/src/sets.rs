@@ -1,4 +1,4 @@
-//! Shingle sets of documents of an index, read one after the other.
+//! Reads the shingle sets of documents of an index, one after the other.
 
 use minwise::shingle::Shingles;
 use minwise::verify::ShingleSet;
@@ -8,7 +8,7 @@ use crate::index::Index;
 use crate::record::DocumentRow;
 use crate::store::View;
 
-/// Reads shingle sets into the same buffers.
+/// Reader of shingle sets, which reuses its buffers.
 pub(crate) struct SetReader<'i, 'v> {
     index: &'i Index,
     view: &'v View<'i>,

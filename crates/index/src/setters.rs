@@ -1,14 +1,15 @@
 //! Methods that set the fields of options.
 
-/// Gives a struct one method per field, which sets the field and returns the struct.
+/// Adds one method per field to a struct. Each method sets its field and returns the struct.
 ///
-/// Structs of options are `#[non_exhaustive]`, so that a new option breaks no program. Programs cannot write literals of such a
-/// struct; they start from its default and chain these methods. Methods after the first semicolon take any type that converts
-/// into the field, so that an optional value needs no `Some`. Methods after the second semicolon take a text of any type, and methods after
-/// the third one take texts from any iterator.
+/// Structs of options are `#[non_exhaustive]`, so that a new option breaks no program. Programs cannot write
+/// literals of such a struct; they start from its default and chain these methods. Methods after the first
+/// semicolon take any type that converts into the field, so that an optional value needs no `Some`. Methods
+/// after the second semicolon take a text of any type, and methods after the third semicolon take texts from
+/// any iterator.
 ///
-/// Each field in the list has the documentation of the field itself, so that readers of a method need not look for the field.
-/// `cargo x lint` compares the two.
+/// Each entry of the list repeats the documentation of its field, so that readers of a method need not look
+/// for the field. `cargo x lint` compares both texts.
 macro_rules! setters {
     ($type:ident {
         $($(#[$plain_doc:meta])* $plain:ident: $plain_type:ty,)*

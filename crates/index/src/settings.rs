@@ -1,4 +1,4 @@
-//! The settings of an index. They are chosen when the index is created and never change.
+//! The settings of an index, which are chosen when the index is created and never change.
 
 use minwise::candidate::{Banding, Curve, Winnow};
 use minwise::shingle::Repeats;
@@ -23,32 +23,34 @@ pub enum Texts {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct IndexSettings {
-    /// How documents become shingles and sketches. Default: `nfkc+casefold / words:5 / minhash:128 / seed:1`.
+    /// Spec by which documents become shingles and sketches. Default: `nfkc+casefold / words:5 / minhash:128
+    /// / seed:1`.
     pub spec: Spec,
     /// Number of bands of a sketch. Default: 42.
     pub bands: usize,
     /// Number of rows per band, at most registers divided by bands. Default: 3.
     pub rows: usize,
-    /// Length of a shared passage that is certain to be found, in tokens, or in characters if shingles are made of characters.
-    /// Default: 25.
+    /// Minimum length of a shared passage that a check is certain to find, in tokens, or in characters if
+    /// shingles are made of characters. Default: 25.
     pub passage: usize,
     /// Bits that are kept of each register, for comparing sketches; `None` keeps all 32. Default: 8.
     pub bits: Option<Bits>,
-    /// Whether texts are kept, without which no passage can be shown. Default: they are kept.
+    /// Whether texts are kept. Without texts, no passage can be shown. Default: texts are kept.
     pub texts: Texts,
 }
 
 setters!(IndexSettings {
-    /// How documents become shingles and sketches. Default: `nfkc+casefold / words:5 / minhash:128 / seed:1`.
+    /// Spec by which documents become shingles and sketches. Default: `nfkc+casefold / words:5 / minhash:128
+    /// / seed:1`.
     spec: Spec,
     /// Number of bands of a sketch. Default: 42.
     bands: usize,
     /// Number of rows per band, at most registers divided by bands. Default: 3.
     rows: usize,
-    /// Length of a shared passage that is certain to be found, in tokens, or in characters if shingles are made of characters.
-    /// Default: 25.
+    /// Minimum length of a shared passage that a check is certain to find, in tokens, or in characters if
+    /// shingles are made of characters. Default: 25.
     passage: usize,
-    /// Whether texts are kept, without which no passage can be shown. Default: they are kept.
+    /// Whether texts are kept. Without texts, no passage can be shown. Default: texts are kept.
     texts: Texts,
     ;
     /// Bits that are kept of each register, for comparing sketches; `None` keeps all 32. Default: 8.
@@ -59,8 +61,9 @@ setters!(IndexSettings {
 pub const PASSAGE: usize = 25;
 
 impl Default for IndexSettings {
-    /// Bands that find a pair of similarity 0.5 with probability 0.996, and one byte per register. Bands have keys of their own, so the
-    /// registers only serve to compare sketches, and one byte compares nearly as well as four.
+    /// Returns settings whose bands find a pair of similarity 0.5 with probability 0.996, and that keep one
+    /// byte per register. Band keys are stored separately, so registers only serve to compare sketches, and
+    /// one byte compares nearly as well as four.
     fn default() -> Self {
         let bits = Bits::whole(8);
         Self { spec: Spec::default(), bands: 42, rows: 3, passage: PASSAGE, bits, texts: Texts::Kept }
@@ -68,12 +71,15 @@ impl Default for IndexSettings {
 }
 
 impl IndexSettings {
-    /// Refuses settings that no index can have.
+    /// Checks that an index can have these settings.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Setting`] if the sketch cannot be banded, if bands and rows need more registers than it has, if
-    /// `passage` is shorter than a shingle, if the registers cannot be packed into `bits`, or if shingles are a bag. Fails with
-    /// [`ErrorKind::Mismatch`] if the spec has weights.
+    /// - Fails with [`ErrorKind::Setting`] if the sketch cannot be banded, or if bands and rows need more
+    ///   registers than the sketch has.
+    /// - Fails with [`ErrorKind::Setting`] if `passage` is shorter than a shingle.
+    /// - Fails with [`ErrorKind::Setting`] if the registers cannot be packed into `bits`.
+    /// - Fails with [`ErrorKind::Setting`] if shingles are a bag.
+    /// - Fails with [`ErrorKind::Mismatch`] if the spec has weights.
     pub fn check(&self) -> Result<()> {
         self.banding()?;
         self.winnow()?;
@@ -81,7 +87,8 @@ impl IndexSettings {
             bits.rows(self.spec.method.registers())?;
         }
         if self.spec.shingling.repeats() == Repeats::Bag {
-            // In a bag, the second occurrence of a shingle has another hash, so one passage would have different shingles in two documents.
+            // In a bag, the second occurrence of a shingle has another hash, so one passage would have
+            // different shingles in two documents.
             let (setting, expected) = ("the shingling of an index", "one without `,bag`".to_owned());
             let given = self.spec.shingling.to_string();
             return Err(minwise::Error::from(CoreErrorKind::OutOfRange { setting, given, expected }).into());
@@ -93,11 +100,13 @@ impl IndexSettings {
         Ok(())
     }
 
-    /// Returns the probability with which bands find a document of exactly this similarity. A check finds a document with at least this
-    /// probability, because fingerprints also find documents that share a passage.
+    /// Returns the probability that bands find a document of exactly this similarity. A check finds the
+    /// document with at least this probability, because fingerprints also find documents that share a
+    /// passage.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Setting`] if the sketch cannot be banded, or if bands and rows need more registers than it has.
+    /// Fails with [`ErrorKind::Setting`] if the sketch cannot be banded, or if bands and rows need more
+    /// registers than the sketch has.
     pub fn probability(&self, similarity: f64) -> Result<f64> {
         Ok(Curve::from(self.banding()?).probability(similarity))
     }
@@ -116,10 +125,12 @@ impl IndexSettings {
         Ok(Winnow::new(self.spec.shingling, self.passage)?)
     }
 
-    /// Checks that indexes with these two settings can be merged or compared.
+    /// Checks that an index with these settings can be merged or compared with an index with the settings
+    /// `other`.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Mismatch`], which has the first setting that differs and both values.
+    /// Fails with [`ErrorKind::Mismatch`] if a setting differs. The error has the first setting that differs,
+    /// and both values.
     pub fn compare(&self, other: &Self) -> Result<()> {
         self.spec.check(&other.spec)?;
         for ((field, left), (_, right)) in self.fields().into_iter().zip(other.fields()) {

@@ -11,7 +11,7 @@ use crate::index::Index;
 use crate::progress::go_on;
 use crate::store::KeyspaceName;
 
-/// Number of documents after which the observer is asked whether to go on.
+/// Number of documents between two checks whether the observer has cancelled.
 const OBSERVED_EVERY: u64 = 1 << 12;
 
 /// The result of a survey.
@@ -20,20 +20,22 @@ const OBSERVED_EVERY: u64 = 1 << 12;
 pub struct Survey {
     /// The ids of the drawn documents, in the order in which they were added.
     pub drawn: Vec<String>,
-    /// The number of documents per day on which they were added. Days count from 1970-01-01.
+    /// Number of documents per day on which they were added. Days count from 1970-01-01.
     pub added: BTreeMap<u64, u64>,
 }
 
 impl Index {
-    /// Counts documents by the day on which they were added, and draws `draws` of them with equal probability. Two surveys of the same
-    /// documents with the same seed draw the same documents.
+    /// Counts documents by the day on which they were added, and draws a sample of `draws` documents, in
+    /// which every document is with equal probability. Two surveys of the same documents with the same seed
+    /// draw the same sample.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels, with
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system refuses something, and with
-    /// [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if stored data are not what was written.
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system reports an error, and with
+    /// [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if stored data are damaged.
     pub fn survey(&self, draws: usize, seed: u64, observer: &dyn Observer) -> Result<Survey> {
-        // The sample are the documents whose numbers have the least hash values. The greatest of these is on top of the heap.
+        // The sample has the documents whose numbers have the lowest hash values. The highest of these values
+        // is on top of the heap, so that a lower value can replace it.
         let mut drawn: BinaryHeap<(u64, u32, String)> = BinaryHeap::new();
         let mut added = BTreeMap::new();
         let view = self.store.view();

@@ -1,12 +1,14 @@
-//! Compression of texts. Each text is compressed by itself, so that it can be read and removed without others.
+//! Compression of texts. Each text is compressed by itself, so that it can be read and removed without other
+//! texts.
 
 use zstd::bulk::{Compressor, Decompressor};
 
-/// Level of Zstandard.
-// Level 3 makes texts of 2 kB 1 % smaller, and adding takes some 5 % longer (`benches/archive.rs`).
+/// Compression level of Zstandard.
+// Level 3 would make texts of 2 kB only 1 % smaller, and adding would take some 5 % longer
+// (`benches/archive.rs`).
 const LEVEL: i32 = 1;
 
-/// Compresses texts.
+/// Compressor of texts.
 pub(crate) struct TextCompressor(Option<Compressor<'static>>);
 
 impl TextCompressor {
@@ -15,7 +17,8 @@ impl TextCompressor {
         Self(Compressor::new(LEVEL).ok())
     }
 
-    /// Compresses a text. The first byte of the result is 1 if the rest is compressed, and 0 if it is the text itself.
+    /// Compresses a text. The first byte of the result is 1 if the other bytes are compressed, and 0 if they
+    /// are the text itself.
     pub(crate) fn pack(&mut self, text: &str) -> Vec<u8> {
         let packed = self.0.as_mut().and_then(|packer| packer.compress(text.as_bytes()).ok());
         let (kind, bytes) = match &packed {
@@ -29,7 +32,7 @@ impl TextCompressor {
     }
 }
 
-/// Returns the text of `bytes` bytes that was packed, or `None` if it is damaged.
+/// Decompresses a packed text of `bytes` bytes. Returns `None` if the text is damaged.
 pub(crate) fn unpack(packed: &[u8], bytes: u64) -> Option<String> {
     let (kind, packed) = packed.split_first()?;
     let text = match kind {

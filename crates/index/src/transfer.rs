@@ -1,7 +1,8 @@
 //! Export and import of indexes as lines of JSON, and merging of indexes.
 //!
-//! The first line has the settings. Every other line has a document: its text, or the data that are stored in place of the text. People
-//! and programs can read these lines, so they outlive the format of the store.
+//! The first line of an export has the settings. Every other line has a document: its text, or the data that
+//! are stored in place of the text. People and programs can read these lines, so exports outlive the format
+//! of the store.
 
 use std::io::{BufRead, Write};
 
@@ -22,16 +23,16 @@ use crate::record::{DocumentRow, Mark, NewDocument, metadata_text};
 use crate::settings::{IndexSettings, Texts};
 use crate::store::KeyspaceName;
 
-/// The version of exported lines. It differs from the version of the store, because a program has to read exports of all earlier
-/// versions.
+/// Version of exported lines. This version differs from the version of the store, because a program must read
+/// exports of all earlier versions.
 const EXPORT: u32 = 1;
 
-/// Bytes of text per change.
+/// Number of bytes of text from which a batch becomes a change.
 const BATCH_BYTES: usize = 16 << 20;
-/// Number of documents per change.
+/// Number of documents from which a batch becomes a change.
 const BATCH_DOCUMENTS: usize = 1 << 13;
 
-/// The counts of an import.
+/// Counts of an import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Imported {
@@ -39,13 +40,13 @@ pub struct Imported {
     pub documents: u64,
 }
 
-/// The counts of a merge.
+/// Counts of a merge.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Merged {
-    /// Number of documents in the new index: those of all merged indexes, without the replaced ones.
+    /// Number of documents of all merged indexes, without the replaced documents.
     pub documents: u64,
-    /// Number of documents that replaced one with the same id from an earlier index.
+    /// Number of documents that replaced a document with the same id from an earlier index.
     pub replaced: u64,
 }
 
@@ -80,11 +81,14 @@ struct StoredSketch {
 }
 
 impl Index {
-    /// Writes all documents as lines of JSON, in the order in which they were added.
+    /// Writes all documents as lines of JSON, in the order in which they were added, and returns their
+    /// number.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Interrupted`] if the observer cancels, with [`ErrorKind::DiskFull`] or [`ErrorKind::Io`] if
-    /// `out` cannot be written, and with [`ErrorKind::Damaged`] if stored data are not what was written.
+    /// - Fails with [`ErrorKind::Interrupted`] if the observer cancels.
+    /// - Fails with [`ErrorKind::DiskFull`] if the disk of the export is full.
+    /// - Fails with [`ErrorKind::Io`] if `out` cannot be written for another reason.
+    /// - Fails with [`ErrorKind::Damaged`] if stored data are damaged.
     pub fn export(&self, out: &mut dyn Write, observer: &dyn Observer) -> Result<u64> {
         let wrong = |error| Error::io("write", "the export".as_ref(), error);
         let mut about = Map::new();
@@ -152,7 +156,8 @@ impl Index {
     /// Parses the settings of an exported index from its first line.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Import`] if the line is not the first one of an export, or of a later version.
+    /// Fails with [`ErrorKind::Import`] if the line is not the first line of an export, or if the export has
+    /// a later version.
     pub fn settings_of_export(first: &str) -> Result<IndexSettings> {
         let wrong = |why: String| Error::from(ErrorKind::Import { line: 1, why });
         let about: Map<String, Value> = serde_json::from_str(first)
@@ -169,13 +174,18 @@ impl Index {
         IndexSettings::from_fields(|name| about.get(name).and_then(Value::as_str)).map_err(wrong)
     }
 
-    /// Adds the documents of an exported index. If the export has texts, this index may have other settings.
+    /// Adds the documents of an exported index. If the export has texts, this index may have other settings
+    /// than the exported index.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Import`], which has the line and the reason, if a line is no document; with
-    /// [`ErrorKind::Mismatch`] or [`ErrorKind::Unicode`] if the export has no texts and was made with other settings or other
-    /// Unicode data; where [`add`](Self::add) does because of a document; and with [`ErrorKind::Interrupted`] if the observer
-    /// cancels. Documents of earlier lines may have been added then.
+    /// - Fails with [`ErrorKind::Import`], which has the line and the reason, if a line is no document.
+    /// - Fails with [`ErrorKind::Mismatch`] if the export has no texts and other settings than this index.
+    /// - Fails with [`ErrorKind::Unicode`] if the export has no texts and another Unicode version than this
+    ///   program.
+    /// - Fails with the errors of [`add`](Self::add) if a document cannot be added.
+    /// - Fails with [`ErrorKind::Interrupted`] if the observer cancels.
+    ///
+    /// After an error, documents of earlier lines may have been added.
     pub fn import(
         &self,
         lines: &mut dyn BufRead,
@@ -219,13 +229,17 @@ impl Index {
         Ok(Imported { documents: number - 1 })
     }
 
-    /// Adds the documents of other indexes with the same settings. If several indexes have a document with one id, that of the last
-    /// index stays.
+    /// Adds the documents of other indexes with the same settings. If several indexes have a document with
+    /// the same id, the document of the last of these indexes stays.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Mismatch`] if the settings differ, with [`ErrorKind::Interrupted`] if the observer cancels, with
-    /// [`ErrorKind::DiskFull`] or [`ErrorKind::Io`] if something cannot be written, and with [`ErrorKind::Damaged`] if stored
-    /// data are not what was written. Some documents may have been added then, except where the settings differ.
+    /// - Fails with [`ErrorKind::Mismatch`] if the settings differ.
+    /// - Fails with [`ErrorKind::Interrupted`] if the observer cancels.
+    /// - Fails with [`ErrorKind::DiskFull`] if the disk is full.
+    /// - Fails with [`ErrorKind::Io`] if something cannot be written for another reason.
+    /// - Fails with [`ErrorKind::Damaged`] if stored data are damaged.
+    ///
+    /// After an error, some documents may have been added, unless the settings differ.
     pub fn merge(&self, others: &[&Self], threads: usize, observer: &dyn Observer) -> Result<Merged> {
         for other in others {
             self.settings.compare(&other.settings)?;
@@ -235,8 +249,8 @@ impl Index {
             other.each_line(Stage::Merge, observer, &mut |line| {
                 batch.push(self.item(line).map_err(|what| other.damaged(what))?)
             })?;
-            // A change counts the documents that it replaces in the index, but not those within the change, so no change has documents of
-            // two indexes.
+            // A change has documents of one index only: `Added::replaced` counts documents that a change
+            // replaces in the index, but not documents that it replaces within itself.
             batch.flush()?;
         }
         let added = batch.finish()?;
@@ -244,7 +258,7 @@ impl Index {
     }
 }
 
-/// A document that was read, with its first time of addition.
+/// A document of an import or a merge, with the time at which it was first added.
 enum Item {
     /// A document with a text.
     Text(NewDocument, u64),
@@ -252,7 +266,7 @@ enum Item {
     Kept(Box<DocumentWrite>),
 }
 
-/// Collects documents that become one change and keep their first times of addition.
+/// Collects documents into changes. Each document keeps the time at which it was first added.
 struct ImportIntake<'i> {
     index: &'i Index,
     threads: usize,
@@ -276,7 +290,8 @@ impl<'i> ImportIntake<'i> {
             Item::Kept(_) => !self.documents.is_empty(),
         };
         let full = self.bytes >= BATCH_BYTES || self.documents.len() + self.kept.len() >= BATCH_DOCUMENTS;
-        // A batch has documents of one kind, so a document of the other kind ends it. Otherwise, their order would change.
+        // A batch has documents of one kind. A document of the other kind ends the batch, so that the order
+        // of documents does not change.
         if full || is_other {
             self.flush()?;
         }
@@ -313,7 +328,7 @@ impl<'i> ImportIntake<'i> {
 }
 
 impl Index {
-    /// Returns the document of a line, or the reason why this index cannot add it.
+    /// Returns the document of a line, or the reason why this index cannot add the document.
     fn item(&self, line: ExportLine) -> std::result::Result<Item, String> {
         match (line.text, line.in_place_of_text) {
             (Some(text), _) => {
@@ -337,7 +352,8 @@ impl Index {
         }
     }
 
-    /// Checks that data in place of a text are those that this index would store. Returns the reason if not.
+    /// Checks that the data in place of a text are the data that this index would store. Returns the reason
+    /// if they differ.
     fn check_kept(&self, written: &DocumentWrite) -> std::result::Result<(), String> {
         let mut prepared = PreparedEntry::default();
         let set = written.shingles.iter().copied().collect();

@@ -14,7 +14,7 @@ use std::thread;
 use minwise_index::{Index, IndexSettings, NewDocument};
 use minwise_server::{Server, ServerOptions};
 
-/// Asks for a page, as a browser does.
+/// Requests an address over a connection of its own, and returns the whole answer.
 fn get(address: SocketAddr, path: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(address)?;
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
@@ -31,12 +31,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut options = ServerOptions::default();
     // Every event of the server is a JSON object.
     options.log = Box::new(|event| println!("{event}"));
-    // Without tokens a server listens to this machine only. Port 0 is any free port.
+    // Without tokens, a server listens on loopback addresses only. Port 0 is any free port.
     let server = Server::listen("127.0.0.1:0".parse()?, options)?;
     let (address, stopper) = (server.address(), server.stopper());
     println!("http://{address}");
 
-    // `run` answers until it is stopped, so that somebody else has to stop it: here the client, elsewhere Ctrl-C.
+    // `run` returns only after the server is stopped, so another thread must stop it: this client, or
+    // elsewhere Ctrl-C.
     let client = thread::spawn(move || {
         let answer = get(address, "/api/v1/documents/note");
         stopper.stop();

@@ -36,7 +36,7 @@ use crate::state::SharedState;
 /// The path of the API.
 const API: &str = "/api/v1";
 
-/// The groups of calls, in the order in which a reader needs them.
+/// Groups of calls with their descriptions, in the order in which a reader needs them.
 const TAGS: [(&str, &str); 5] = [
     ("documents", "Documents of the archive: add, list, read, replace and remove them."),
     ("check", "Texts and files that are compared with the archive, or with each other."),
@@ -45,13 +45,14 @@ const TAGS: [(&str, &str); 5] = [
     ("archive", "State and numbers of the archive."),
 ];
 
-/// The name of tokens in the description.
+/// Name of the security scheme of tokens in the description of the API.
 const TOKEN: &str = "token";
 
-/// Routes that take POST because they need a body, and change nothing.
+/// Routes that use POST only because they need a body, and that change nothing.
 const READ_ONLY_POSTS: [&str; 3] = ["/api/v1/check", "/api/v1/pair", "/api/v1/clusters"];
 
-/// The content security policy of the page: it loads only files of this server, and turns no string into a script or into HTML.
+/// Content security policy of the page: the browser loads only files of this server, and turns no string into
+/// a script or into HTML.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
@@ -71,12 +72,13 @@ fn api_routes() -> OpenApiRouter<SharedState> {
         .routes(routes!(jobs::get))
 }
 
-/// The description of the API.
+/// Returns the description of the API.
 pub(crate) fn description() -> OpenApi {
     with_facts(api_routes().split_for_parts().1)
 }
 
-/// Adds what the routes do not say of themselves: the introduction, tokens, problems, tags and the path.
+/// Adds the parts of the description that the routes do not state: the introduction, tokens, problems, tags
+/// and the path.
 fn with_facts(mut api: OpenApi) -> OpenApi {
     let mut info = Info::new("Minwise", env!("CARGO_PKG_VERSION"));
     let about = "An archive of documents, against which new documents are checked for shared text. Offsets are bytes of the \
@@ -88,7 +90,8 @@ fn with_facts(mut api: OpenApi) -> OpenApi {
                  both share. Text that options of a check ignore is no evidence: its shingles do not count.";
     info.description = Some(about.to_owned());
     api.info = info;
-    // A server without `--tokens` needs no token, so the security of the API has two alternatives.
+    // A server without `--tokens` needs no token, so the security of the API lists two alternatives: none,
+    // and a token.
     let mut token = Http::new(HttpAuthScheme::Bearer);
     token.description = Some("Access token, if the server was started with `--tokens`".to_owned());
     api.components.get_or_insert_default().add_security_scheme(TOKEN, SecurityScheme::Http(token));
@@ -107,8 +110,9 @@ fn with_facts(mut api: OpenApi) -> OpenApi {
         let operations = [&mut path.get, &mut path.put, &mut path.post, &mut path.delete];
         for operation in operations.into_iter().flatten() {
             operation.responses.responses.insert("default".to_owned(), failed.clone().into());
-            // The server refuses a call without its body, but if a body of several types is required, `openapi-python-client` 0.28
-            // and later leave out an import (its issue 1451), and their client does not load.
+            // The body is not marked as required, although the server rejects a call without it. If a body of
+            // several types is required, `openapi-python-client` 0.28 and later leave out an import (its
+            // issue 1451), and the client does not load.
             if let Some(RefOr::T(body)) = &mut operation.request_body
                 && body.content.len() > 1
             {
@@ -126,8 +130,9 @@ fn with_facts(mut api: OpenApi) -> OpenApi {
     OpenApiBuilder::from(api).servers(Some([Server::new(API)])).security(Some(security)).build()
 }
 
-/// Moves the default of a field to its description.
-// `openapi-typescript` makes every field with a `default` a required one, and its callers would have to send all options.
+/// Moves the default of a field into its description.
+// `openapi-typescript` makes every field with a `default` required, so callers would have to send all
+// options.
 fn describe_default(field: &mut RefOr<Schema>) {
     let (default, description) = match field {
         RefOr::T(Schema::Object(object)) => (&mut object.default, &mut object.description),
@@ -150,7 +155,7 @@ fn describe_default(field: &mut RefOr<Schema>) {
     }
 }
 
-/// The router of a server.
+/// Returns the router of a server.
 pub(crate) fn router(state: SharedState) -> Router {
     let (routes, api) = api_routes().split_for_parts();
     // The description has only strings, numbers and lists, so encoding it cannot fail.
@@ -174,24 +179,26 @@ fn with_layers(app: Router<SharedState>, state: SharedState) -> Router {
         .layer(CatchPanicLayer::custom(|_| Problem::from(ProblemKind::Internal).into_response()))
         .layer(from_fn_with_state(state.clone(), admit))
         .layer(from_fn(show_problems_as_html))
-        // Compression is outside of `admit`, so that an answer holds its memory until its last byte is compressed and written.
+        // Compression is outside of `admit`, so that an answer holds its memory until its last byte is
+        // compressed and written.
         .layer(compression())
         .layer(from_fn_with_state(state.clone(), observe))
         .with_state(state)
 }
 
-/// Minimum size of an answer that is compressed. Smaller ones fit one packet anyway.
+/// Minimum size in bytes of a compressed answer. A smaller answer fits into one packet anyway.
 const LEAST_COMPRESSED: u64 = 1024;
 
 /// Compresses answers for clients that accept it.
-// The level is the fastest one, because a pair of 1.7 MB must not block a thread that serves other connections.
+// The level is the fastest, because compressing a pair of 1.7 MB must not block a thread that serves other
+// connections.
 fn compression() -> CompressionLayer<impl Predicate> {
     let large = DefaultPredicate::new().and(SizeAbove::new(LEAST_COMPRESSED));
     CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(large)
 }
 
-/// The router while the archive is being opened: it serves the files of the page, and answers all other requests with the problem
-/// `opening`.
+/// Returns the router that serves while the archive is being opened. This router serves the files of the
+/// page, and answers all other requests with the problem `opening`.
 pub(crate) fn while_opening(detail: &str) -> Router {
     let problem = Problem::new(ProblemKind::Opening, detail).retry_after(2);
     let headers = |mut response: Response| async {
@@ -205,18 +212,18 @@ pub(crate) fn while_opening(detail: &str) -> Router {
         .layer(axum::middleware::map_response(headers))
 }
 
-/// Whether programs use this address. Its problems are JSON even for browsers.
+/// Reports whether programs use this address. Problems at such an address are JSON even for browsers.
 fn is_for_programs(path: &str) -> bool {
     path.starts_with("/api/") || path == "/metrics"
 }
 
-/// Whether the client accepts HTML, which browsers ask for when a person opens an address.
+/// Reports whether the client accepts HTML, as browsers do when a person opens an address.
 fn accepts_html(headers: &HeaderMap) -> bool {
     let named = |accept: &HeaderValue| accept.to_str().is_ok_and(|accept| accept.contains("text/html"));
     headers.get_all(ACCEPT).iter().any(named)
 }
 
-/// Shows a problem as HTML if a person opens the address in a browser.
+/// Replaces a problem by its HTML form if a person opens the address in a browser.
 async fn show_problems_as_html(request: Request, next: Next) -> Response {
     let is_browser = request.method().is_safe()
         && !is_for_programs(request.uri().path())
@@ -233,12 +240,14 @@ fn description_answer(api: &axum::body::Bytes) -> Response {
     ([(axum::http::header::CONTENT_TYPE, json)], api.clone()).into_response()
 }
 
-/// The right that a request needs. Routes need the right to write unless they are known to change nothing.
+/// Returns the right that a request needs. Routes need the right to write unless they are listed as changing
+/// nothing.
 fn needed_right(method: &Method, path: &str) -> Right {
     if method.is_safe() || READ_ONLY_POSTS.contains(&path) { Right::Read } else { Right::Write }
 }
 
-/// Passes a request on if its host, origin, token and rate allow it and a place is free; otherwise returns the problem.
+/// Passes a request to its route if its host, origin, token and rate allow it and a place is free; otherwise
+/// returns a problem.
 async fn admit(
     At(state): At<SharedState>,
     Extension(peer): Extension<SocketAddr>,
@@ -248,14 +257,15 @@ async fn admit(
     state.access.check_host(request.headers())?;
     let path = request.uri().path();
     if !is_for_programs(path) {
-        // The files of the page are public. Everything confidential comes from the API.
+        // The files of the page are public, because everything confidential comes from the API.
         return Ok(next.run(request).await);
     }
-    // The site is checked before the request is counted, so that another site cannot use up the rate of the person at the browser.
+    // The site is checked before the request is counted, so that another site cannot use up the request rate
+    // of the person at the browser.
     state.access.check_site(request.headers())?;
     let right = needed_right(request.method(), path);
     let (client, allowed) = state.access.judge(request.headers(), right, peer.ip());
-    // Refused tokens count, too, so that the rate limits guessing.
+    // Requests with a wrong token count, too, so that the rate limits guessing.
     state.gate.count(client)?;
     allowed?;
     let place = state.gate.enter()?;
@@ -270,7 +280,8 @@ async fn admit(
     answer.unwrap_or_else(|_| Err(Problem::from(ProblemKind::TooSlow).retry_after(5)))
 }
 
-/// Counts a request as long as this value lives: until its answer is there or its client goes away.
+/// Guard that counts a request as in flight. The guard is dropped when the answer is ready or the client
+/// disconnects.
 struct InFlight<'s>(&'s Gauge);
 
 impl<'s> InFlight<'s> {

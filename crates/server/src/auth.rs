@@ -1,9 +1,10 @@
-//! Access: which client may do what.
+//! Access control: decides which client may read, and which may change the archive.
 //!
-//! A server with tokens lets in clients that send one. A server without tokens lets in every process of this machine, and so every
-//! web page that a browser on it shows. Such a server therefore checks two headers. `Host` has to name this machine, because a page of
-//! another site could resolve its own name to our address (DNS rebinding). `Origin` and `Sec-Fetch-Site` must not name another site:
-//! the browser would hide our answers from its page, but the page could keep the server busy.
+//! A server with tokens admits clients that send a token. A server without tokens admits every process on
+//! this machine, and so every web page in a browser on this machine. So a server without tokens checks
+//! headers. `Host` must name this machine, because a page of another site could resolve its own name to our
+//! address (DNS rebinding). `Origin` and `Sec-Fetch-Site` must not name another site: the browser would hide
+//! our answers from a page of that site, but the page could keep the server busy.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::path::Path;
@@ -15,19 +16,19 @@ use subtle::ConstantTimeEq;
 use crate::error::{Error, Result};
 use crate::problem::{Problem, ProblemKind};
 
-/// The header by which a browser says whether the page that sends a request is of the same site.
+/// Header in which a browser states whether the page that sends a request belongs to the same site.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Minimum number of characters of a token. Shorter tokens could be guessed.
+/// Minimum number of characters of a token, because shorter tokens could be guessed.
 const TOKEN_CHARACTERS: usize = 16;
 
 /// The right that a token gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Right {
-    /// Read documents, check texts and find clusters.
+    /// The right to read documents, check texts and find clusters.
     Read,
-    /// All of [`Read`](Self::Read), and change the archive.
+    /// The right to do all that [`Read`](Self::Read) allows, and to change the archive.
     Write,
 }
 
@@ -36,19 +37,21 @@ pub enum Right {
 pub struct Tokens(Vec<(Right, String)>);
 
 impl std::fmt::Debug for Tokens {
-    /// Prints only the number of tokens, because logs keep what is printed.
+    /// Prints only the number of tokens, because printed tokens could stay in logs.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Tokens({})", self.0.len())
     }
 }
 
 impl Tokens {
-    /// Reads tokens from a file that only its owner may read. Each line is `read TOKEN` or `write TOKEN`; lines that begin with `#`
-    /// are comments.
+    /// Reads tokens from a file that only its owner may read. Each line is `read TOKEN` or `write TOKEN`;
+    /// lines that begin with `#` are comments.
     ///
     /// # Errors
-    /// Fails with [`Error::Io`] if the file cannot be read, with [`Error::OpenTokens`] if other users than its owner may read it,
-    /// and with [`Error::Tokens`] if a line is not of this form, a token has fewer than 16 characters, or there is none.
+    /// - Fails with [`Error::Io`] if the file cannot be read.
+    /// - Fails with [`Error::OpenTokens`] if other users than its owner may read the file.
+    /// - Fails with [`Error::Tokens`] if a line has another form, a token has fewer than 16 characters, or
+    ///   the file has no token.
     pub fn read(path: &Path) -> Result<Self> {
         let wrong = |error| Error::Io { action: "read", path: path.to_owned(), error };
         let text = fs_err::read_to_string(path).map_err(wrong)?;
@@ -58,7 +61,8 @@ impl Tokens {
         Self::parse(&text).map_err(|(line, why)| Error::Tokens { path: path.to_owned(), line, why })
     }
 
-    /// Parses the tokens of a text. An error is the number of the wrong line and the reason, without the line, which may hold a token.
+    /// Parses the tokens of a text. An error has the number of the wrong line and the reason, but not the
+    /// line, which may contain a token.
     fn parse(text: &str) -> std::result::Result<Self, (usize, &'static str)> {
         let mut tokens = vec![];
         for (line, text) in (1..).zip(text.lines()) {
@@ -86,8 +90,8 @@ impl Tokens {
         if tokens.is_empty() { Err((1, "there is no token in it")) } else { Ok(Self(tokens)) }
     }
 
-    /// Returns the number of a token and its right. All tokens of one length take the same time, so that time does not help to guess
-    /// them.
+    /// Returns the number and the right of a token. All tokens of one length take the same time to compare,
+    /// so that the time does not help to guess a token.
     fn find(&self, given: &str) -> Option<(usize, Right)> {
         let mut found = None;
         for (number, (right, token)) in self.0.iter().enumerate() {
@@ -110,7 +114,7 @@ fn is_open_to_others(_file: &std::fs::Metadata) -> bool {
     false
 }
 
-/// A client, for which requests and connections are counted.
+/// A client whose requests and connections are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Client {
     /// The client that sends the token with this number.
@@ -120,7 +124,8 @@ pub(crate) enum Client {
 }
 
 impl Client {
-    /// Returns the client at an address. IPv6 addresses with the same first half are one client, because one subscriber has all of them.
+    /// Returns the client at an address. IPv6 addresses with the same first 64 bits are one client, because
+    /// one subscriber has all of them.
     pub(crate) fn at(address: IpAddr) -> Self {
         Self::Address(match address.to_canonical() {
             IpAddr::V6(address) => {
@@ -133,7 +138,7 @@ impl Client {
     }
 }
 
-/// The clients that a server lets in.
+/// The clients that a server admits.
 #[derive(Debug)]
 pub(crate) enum Access {
     /// All clients on this machine.
@@ -168,7 +173,7 @@ impl Access {
         }
     }
 
-    /// Refuses a request whose `Host` is not this machine. With tokens, every host is accepted.
+    /// Returns a problem if `Host` does not name this machine. A server with tokens accepts every host.
     pub(crate) fn check_host(&self, headers: &HeaderMap) -> Result<(), Problem> {
         match self {
             Self::Local if !host(headers).is_some_and(|host| is_loopback(name_of(host))) => {
@@ -178,8 +183,8 @@ impl Access {
         }
     }
 
-    /// Refuses a request of a page of another site. With tokens, every site is accepted, because browsers do not add tokens by
-    /// themselves.
+    /// Returns a problem if a page of another site sent the request. A server with tokens accepts every site,
+    /// because browsers do not add tokens by themselves.
     pub(crate) fn check_site(&self, headers: &HeaderMap) -> Result<(), Problem> {
         if matches!(self, Self::Tokens(_)) {
             return Ok(());

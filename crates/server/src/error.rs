@@ -1,4 +1,4 @@
-//! Errors of starting a server. `Display` is a sentence for people, and [`Error::hint`] is advice.
+//! Errors of starting a server. `Display` writes a sentence for people, and [`Error::hint`] returns advice.
 
 use std::fmt;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use minwise::Sentence;
 
-/// Why a server could not be started.
+/// Reason why a server could not be started.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -67,7 +67,7 @@ impl Error {
         }
     }
 
-    /// Returns the error of the operating system that caused this one, if there is one.
+    /// Returns the error of the operating system that caused this error, if there is one.
     #[must_use]
     pub fn io_error(&self) -> Option<&io::Error> {
         match self {

@@ -1,4 +1,4 @@
-//! Files that clients send: their documents, and the limits for reading them.
+//! Files that clients send: the documents in them, and the limits for reading them.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use crate::limits::cores;
 use crate::wire::{self, Metadata, Title};
 
-/// A file of a form. The name is only a name, because no path of a client may be opened.
+/// A file of a form. The server never opens `name` as a path, because a client must not choose paths.
 #[derive(Debug)]
 pub(crate) struct UploadedFile {
     pub(crate) name: String,
@@ -32,7 +32,7 @@ pub(crate) struct AboutFile {
 }
 
 impl AboutFile {
-    /// Sets the title and the metadata of a document to those given.
+    /// Sets the title and the metadata of a document to the given values.
     pub(crate) fn apply_to(self, mut document: NewDocument) -> NewDocument {
         document.title = self.title.0.or(document.title);
         document.metadata.extend(self.metadata.0);
@@ -55,26 +55,29 @@ pub(crate) struct AboutNamed {
 }
 
 impl AboutNamed {
-    /// Returns the id, if one is given.
+    /// Returns the id, if the request has one.
     pub(crate) fn into_id(self) -> Option<String> {
         self.id
     }
 
-    /// Sets id, title and metadata of a document to those given.
+    /// Sets the id, title and metadata of a document to the given values.
     pub(crate) fn apply_to(self, document: NewDocument) -> NewDocument {
         let id = self.id.unwrap_or_else(|| document.id.clone());
         AboutFile { title: self.title, metadata: self.metadata }.apply_to(document.id(id))
     }
 }
 
-/// Limits for reading a file. A decompressed file is held in memory like a body, so it has the limit of a body.
+/// Returns the limits for reading a file. A decompressed file is held in memory like a body, so it has the
+/// limit of a body.
 pub(crate) fn file_limits(body_bytes: usize, time: Duration) -> ExtractLimits {
     let bytes = body_bytes as u64;
-    // A reader that ran out of time keeps its thread for a while. The second half is for these.
+    // A reader that ran out of time keeps its thread for a while, so there are twice as many threads as
+    // cores.
     ExtractLimits::default().bytes(bytes).unfolded_bytes(bytes).time(time).threads(2 * cores())
 }
 
-/// Reads the document of a file. Its id is the name of the file. A title over the limit and further metadata beyond it are dropped.
+/// Reads the document of a file, with the name of the file as id. A title over 64 KiB and metadata beyond 64
+/// KiB are dropped.
 pub(crate) fn document(file: &UploadedFile, limits: &ExtractLimits) -> Result<NewDocument, Refusal> {
     let Extracted { text, title, metadata, marks, .. } =
         minwise_corpus::extract(&file.bytes, Some(&file.name), limits)?;

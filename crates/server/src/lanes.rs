@@ -1,4 +1,5 @@
-//! Lanes: kinds of work on the archive, each with a bounded number of threads, so that no kind keeps another waiting.
+//! Lanes: kinds of work on the archive, each with a bounded number of threads, so that no kind of work delays
+//! another.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::limits::cores;
 use crate::problem::{Problem, ProblemKind};
 
-/// Bytes above which a text is long.
+/// Number of bytes above which a text is long.
 pub(crate) const LONG_TEXT: usize = 1 << 20;
 
 /// A kind of work on the archive.
@@ -17,24 +18,27 @@ pub(crate) const LONG_TEXT: usize = 1 << 20;
 pub(crate) enum Lane {
     /// Reads of the archive, with checks and comparisons of texts up to 1 MiB.
     Read,
-    /// Checks and comparisons of longer texts, one at a time, because each takes many times its bytes of memory.
+    /// Checks and comparisons of longer texts, one at a time, because each takes many times the size of its
+    /// texts in memory.
     LongText,
-    /// Counts for health checks and metrics. They take no time, so they have threads of their own and never wait for other work.
+    /// Counts for health checks and metrics. Such counts are fast, and with threads of their own they never
+    /// wait for other work.
     Quick,
-    /// Changes of the archive. They wait for each other and for the disk, so they would keep reads waiting in a common lane.
+    /// Changes of the archive. Each change waits for other changes and for the disk, so changes would delay
+    /// reads in a common lane.
     Write,
-    /// Texts of uploaded files, which may take seconds to extract.
+    /// Extractions of text from uploaded files, which may take seconds.
     File,
 }
 
 impl Lane {
-    /// The lane of checks and comparisons of texts with this many bytes.
+    /// Returns the lane for checks and comparisons of texts with this many bytes.
     pub(crate) fn for_text(bytes: usize) -> Self {
         if bytes > LONG_TEXT { Self::LongText } else { Self::Read }
     }
 }
 
-/// The places of all lanes.
+/// Semaphores with the places of all lanes.
 #[derive(Debug)]
 pub(crate) struct Lanes {
     read: Arc<Semaphore>,
@@ -48,7 +52,7 @@ impl Lanes {
     pub(crate) fn new() -> Self {
         let lane = |places| Arc::new(Semaphore::new(places));
         Self {
-            // Two more than there are cores, because some of them wait for the disk.
+            // There are two places more than cores, because some reads wait for the disk.
             read: lane(cores() + 2),
             long_text: lane(1),
             quick: lane(cores()),
@@ -67,7 +71,8 @@ impl Lanes {
         }
     }
 
-    /// Waits for a place in a lane. The work gets the turn, and the caller keeps the client.
+    /// Waits for a place in a lane. The caller passes the [`Turn`] to the work, and keeps the
+    /// [`WaitingClient`].
     pub(crate) async fn enter(&self, lane: Lane) -> Result<(Turn, WaitingClient), Problem> {
         let place = Arc::clone(self.places(lane)).acquire_owned().await;
         let place = place.map_err(|_| ProblemKind::Stopping)?;
@@ -76,9 +81,9 @@ impl Lanes {
     }
 }
 
-/// A place in a lane. As an observer, it cancels the work once the client no longer waits for the answer.
+/// A place in a lane. As an observer, a turn cancels the work once the client no longer waits for the answer.
 ///
-/// Another piece of work may begin when the turn is dropped. Work that returns its turn keeps the place.
+/// Dropping the turn lets other work begin. Work can return its turn to keep the place.
 #[derive(Debug)]
 pub(crate) struct Turn {
     _place: OwnedSemaphorePermit,
@@ -92,7 +97,7 @@ impl Observer for Turn {
 }
 
 /// A client that waits for an answer, until this value is dropped.
-// A server drops the future of a request when its client goes away, and all values in it.
+// When a client disconnects, the server drops the future of its request, and this value with it.
 #[derive(Debug)]
 pub(crate) struct WaitingClient(Arc<AtomicBool>);
 

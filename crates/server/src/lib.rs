@@ -20,8 +20,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! By default the server is protected: without tokens it listens on loopback addresses only, every request has limits
-//! ([`ServerLimits`]), uploaded files are parsed on threads of their own within limits, and no input of a client is used as a path.
+//! The defaults protect the server. Without tokens, the server listens on loopback addresses only. Every
+//! request has limits ([`ServerLimits`]). Uploaded files are parsed on threads of their own within limits,
+//! and no input of a client is used as a path.
 
 mod app;
 mod archive;
@@ -56,9 +57,9 @@ use socket2::SockRef;
 use tokio::runtime::Builder;
 use tokio::sync::{oneshot, watch};
 
-/// The router that [`app`] returns is one of this crate.
+/// The crate of the router that [`app`] returns.
 pub use axum;
-/// [`LogSink`] takes events as JSON values of this crate.
+/// The crate of the JSON values that a [`LogSink`] receives.
 pub use serde_json;
 
 pub use archive::LogSink;
@@ -71,10 +72,11 @@ use limits::cores;
 use setters::setters;
 use state::{ServerState, SharedState};
 
-/// How to serve an archive.
+/// Options of a server.
 #[non_exhaustive]
 pub struct ServerOptions {
-    /// The tokens that let clients in. Default: none, so that everybody on this machine may read and write, and nobody else.
+    /// Tokens of the clients that are admitted. Default: none, so that every process on this machine may read
+    /// and write, and no other machine may.
     pub tokens: Option<Tokens>,
     /// The limits of requests. Default: [`ServerLimits::default`].
     pub limits: ServerLimits,
@@ -94,18 +96,18 @@ pub struct Server {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerOutcome {
-    /// The number of documents that jobs had accepted and had no time to add.
+    /// Number of documents that jobs had accepted but had no time to add.
     pub not_added: u64,
 }
 
 /// Length of the queue of connections that are not accepted yet, unless the operating system sets a lower limit.
-// If the queue is full, Linux uses SYN cookies and may lose up to three bytes at the beginning of a request; the server then reads
-// a request from the bytes behind them.
+// The queue is long, because Linux uses SYN cookies if the queue is full, and may then lose up to three bytes
+// at the beginning of a request. The server would parse the remaining bytes as the request.
 const BACKLOG: i32 = 4096;
-/// Minimum time for threads to end after the last answer.
+/// Minimum time that threads have to end after the last answer.
 const LEAST_GRACE: Duration = Duration::from_secs(5);
 
-/// Stops a server from any thread.
+/// Handle that stops a server from any thread.
 #[derive(Debug, Clone)]
 pub struct Stopper(watch::Sender<bool>);
 
@@ -120,22 +122,23 @@ impl Server {
     /// Listens on an address. An address that other machines can reach needs tokens.
     ///
     /// # Errors
-    /// Fails with [`Error::Unprotected`] if there are no tokens and other machines can reach the address, and with [`Error::Listen`]
-    /// if the operating system refuses the address.
+    /// Fails with [`Error::Unprotected`] if there are no tokens and other machines can reach the address, and
+    /// with [`Error::Listen`] if the operating system refuses the address.
     pub fn listen(address: SocketAddr, options: ServerOptions) -> Result<Self> {
         if options.tokens.is_none() && !address.ip().to_canonical().is_loopback() {
             return Err(Error::Unprotected { address });
         }
         let wrong = |error| Error::Listen { address, error };
         let listener = TcpListener::bind(address).map_err(wrong)?;
-        // The standard library sets a queue of 128.
+        // The queue length is set again, because the standard library sets a length of 128.
         SockRef::from(&listener).listen(BACKLOG).map_err(wrong)?;
         listener.set_nonblocking(true).map_err(wrong)?;
         let address = listener.local_addr().map_err(wrong)?;
         Ok(Self { listener, address, options, stop: watch::Sender::new(false) })
     }
 
-    /// Returns the address on which the server listens. If port 0 was asked for, it has the port that the system chose.
+    /// Returns the address on which the server listens. If port 0 was requested, the address has the port
+    /// that the system chose.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -147,11 +150,13 @@ impl Server {
         Stopper(self.stop.clone())
     }
 
-    /// Calls `open`, which may take a while, and returns its value. Meanwhile, the server answers every request with the problem
-    /// `opening` and `detail`. A browser shows them as a page, and asks again until the archive is open.
+    /// Calls `open`, which may take a while, and returns its value. Meanwhile, the server answers every
+    /// request with the problem `opening` and `detail`. A browser shows the problem as a page, and asks again
+    /// until the archive is open.
     ///
     /// # Errors
-    /// Fails with [`Error::Threads`] if no runtime can be started, and with [`Error::Listen`] if the address cannot be listened on.
+    /// Fails with [`Error::Threads`] if no runtime can be started, and with [`Error::Listen`] if the server
+    /// cannot listen on the address.
     ///
     /// ```
     /// use minwise_index::{Index, IndexSettings};
@@ -190,17 +195,19 @@ impl Server {
         })
     }
 
-    /// Answers requests until the server is stopped. Then finishes requests and jobs, within [`ServerLimits::grace`], and closes
-    /// the index.
+    /// Answers requests until the server is stopped. Then `run` finishes requests and jobs, within
+    /// [`ServerLimits::grace`], and closes the index.
     ///
     /// # Errors
-    /// Fails with [`Error::Threads`] if threads cannot be started, and with [`Error::Listen`] if the socket cannot be used.
+    /// Fails with [`Error::Threads`] if threads cannot be started, and with [`Error::Listen`] if the socket
+    /// cannot be used.
     pub fn run(self, index: Index) -> Result<ServerOutcome> {
         let grace = self.options.limits.grace;
         let state = self.options.state(index);
         let runtime = Builder::new_multi_thread()
             .worker_threads(cores())
-            // More than all lanes, jobs, the overview and merges can use together, each of which has a bound of its own.
+            // The limit exceeds the number of threads that all lanes, jobs, the overview and merges can use
+            // together, so no work waits for it.
             .max_blocking_threads(8 * cores() + 16)
             .thread_name("minwise-server")
             .enable_all()
@@ -219,17 +226,18 @@ impl Server {
             listen::answer(listener, app::router(state.clone()), Arc::clone(&state), stop).await;
             Ok(ServerOutcome { not_added: state.archive.not_added.load(Ordering::Relaxed) })
         });
-        // Threads that still run are left behind. A change that they had begun is in the index as a whole or not at all, as after a
-        // crash.
+        // Threads that still run are abandoned. A change that such a thread has begun is in the index as a
+        // whole or not at all, as after a crash.
         runtime.shutdown_timeout(grace.max(LEAST_GRACE));
         ended
     }
 }
 
-/// Returns the routes of a server, for programs that accept connections themselves. Every request needs the address of the client, as
-/// an extension of the type [`SocketAddr`].
+/// Returns the routes of a server, for programs that accept connections themselves. Every request needs the
+/// address of the client, as an extension of the type [`SocketAddr`].
 ///
-/// The router is a type of [`axum`], which this crate re-exports. A new major version of axum is a new major version of this crate, too.
+/// The router is a type of [`axum`], which this crate re-exports. A new major version of axum is a new major
+/// version of this crate, too.
 pub fn app(index: Index, options: ServerOptions) -> axum::Router {
     app::router(options.state(index))
 }
@@ -240,12 +248,13 @@ setters!(ServerOptions {
     /// A function that receives each event, as a JSON object. Default: events are dropped.
     log: LogSink,
     ;
-    /// The tokens that let clients in. Default: none, so that everybody on this machine may read and write, and nobody else.
+    /// Tokens of the clients that are admitted. Default: none, so that every process on this machine may read
+    /// and write, and no other machine may.
     tokens: Option<Tokens>,
 });
 
 impl Default for ServerOptions {
-    /// No tokens, the default limits, and no log.
+    /// Returns options without tokens and without a log, and with the default limits.
     fn default() -> Self {
         Self { tokens: None, limits: ServerLimits::default(), log: Box::new(|_| {}) }
     }

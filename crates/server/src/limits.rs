@@ -1,4 +1,4 @@
-//! Limits of requests: bytes, time, places, and requests per second.
+//! Limits of requests: their bytes, their time, their number at once, and their number per second.
 //!
 //! | limit | answer |
 //! |---|---|
@@ -36,10 +36,10 @@ pub(crate) fn cores() -> usize {
 pub struct ServerLimits {
     /// Maximum size of the body of a request, in bytes. Default: 64 MiB.
     pub body_bytes: usize,
-    /// Memory for all bodies that are held at once, in bytes: half of it for requests and answers, half for jobs that run or
-    /// wait, and neither half smaller than one body. Default: 256 MiB.
+    /// Memory in bytes for all bodies that are held at once: one half for requests and answers, the other
+    /// half for jobs that run or wait. Each half has room for at least one body. Default: 256 MiB.
     pub held_bytes: usize,
-    /// Maximum size of a text that is checked or shown beside another, in bytes. Default: 16 MiB.
+    /// Maximum size in bytes of a text that is checked or compared with another. Default: 16 MiB.
     pub text_bytes: usize,
     /// Maximum time of a request, from its headers to its answer. Default: 1 minute.
     pub time: Duration,
@@ -47,25 +47,29 @@ pub struct ServerLimits {
     pub requests: usize,
     /// Maximum number of connections at once. Default: 1024.
     pub connections: usize,
-    /// Maximum number of requests per second of one client; a burst may have twice as many. `None` sets no limit. Default: 100.
+    /// Maximum number of requests per second and client. A burst may have twice this number. `None` sets no
+    /// limit. Default: 100.
     pub rate: Option<NonZeroU32>,
-    /// Maximum number of jobs that add documents, running or waiting. Two more may look for clusters. Default: 16.
+    /// Maximum number of jobs that add documents, running or waiting. Two more jobs may find clusters.
+    /// Default: 16.
     pub jobs: usize,
     /// Time for requests and jobs to end after the server was asked to stop. Default: 30 seconds.
     pub grace: Duration,
-    /// Maximum time for reading one PDF of a request. Other files take time in proportion to their bytes. Default: 20 seconds.
+    /// Maximum time for reading one PDF of a request. Other files take time in proportion to their bytes.
+    /// Default: 20 seconds.
     pub file_time: Duration,
-    /// Number of changes of the archive after which they are merged, so that it stays fast to read. Default: 4096.
+    /// Number of changes of the archive after which the server merges them, so that reading stays fast.
+    /// Default: 4096.
     pub unmerged_changes: u64,
 }
 
 setters!(ServerLimits {
     /// Maximum size of the body of a request, in bytes. Default: 64 MiB.
     body_bytes: usize,
-    /// Memory for all bodies that are held at once, in bytes: half of it for requests and answers, half for jobs that run or
-    /// wait, and neither half smaller than one body. Default: 256 MiB.
+    /// Memory in bytes for all bodies that are held at once: one half for requests and answers, the other
+    /// half for jobs that run or wait. Each half has room for at least one body. Default: 256 MiB.
     held_bytes: usize,
-    /// Maximum size of a text that is checked or shown beside another, in bytes. Default: 16 MiB.
+    /// Maximum size in bytes of a text that is checked or compared with another. Default: 16 MiB.
     text_bytes: usize,
     /// Maximum time of a request, from its headers to its answer. Default: 1 minute.
     time: Duration,
@@ -73,16 +77,20 @@ setters!(ServerLimits {
     requests: usize,
     /// Maximum number of connections at once. Default: 1024.
     connections: usize,
-    /// Maximum number of jobs that add documents, running or waiting. Two more may look for clusters. Default: 16.
+    /// Maximum number of jobs that add documents, running or waiting. Two more jobs may find clusters.
+    /// Default: 16.
     jobs: usize,
     /// Time for requests and jobs to end after the server was asked to stop. Default: 30 seconds.
     grace: Duration,
-    /// Maximum time for reading one PDF of a request. Other files take time in proportion to their bytes. Default: 20 seconds.
+    /// Maximum time for reading one PDF of a request. Other files take time in proportion to their bytes.
+    /// Default: 20 seconds.
     file_time: Duration,
-    /// Number of changes of the archive after which they are merged, so that it stays fast to read. Default: 4096.
+    /// Number of changes of the archive after which the server merges them, so that reading stays fast.
+    /// Default: 4096.
     unmerged_changes: u64,
     ;
-    /// Maximum number of requests per second of one client; a burst may have twice as many. `None` sets no limit. Default: 100.
+    /// Maximum number of requests per second and client. A burst may have twice this number. `None` sets no
+    /// limit. Default: 100.
     rate: Option<NonZeroU32>,
 });
 
@@ -104,24 +112,26 @@ impl Default for ServerLimits {
     }
 }
 
-/// Unit in which the bytes of bodies are counted, because semaphores count in 32 bits.
+/// Size in bytes of a unit of memory. Memory is counted in units, because a semaphore counts in 32 bits.
 const UNIT: usize = 1 << 10;
-/// Bytes per body that are not counted, so that small bodies never wait for large ones. The limit of requests bounds their sum.
+/// Number of bytes per body that are not counted, so that small bodies never wait for large bodies. The limit
+/// on requests bounds the sum of these bytes.
 const UNCOUNTED: usize = 64 << 10;
-/// Maximum time for which a body or an answer waits for memory. Without it, bodies that hold some memory could wait for each other
-/// for ever.
+/// Maximum time for which a body or an answer waits for memory. Without this maximum, bodies that hold some
+/// memory could wait for each other forever.
 const WAIT: Duration = Duration::from_secs(10);
-/// Number of requests after which clients that have been idle are forgotten.
+/// Number of requests after which idle clients are dropped from the rate limiter.
 const SWEEP: u32 = 1 << 10;
 
-/// Counts the requests and the memory that are in use, and refuses or delays those beyond the limits.
+/// Counts the requests and the memory in use. Requests beyond the limits are rejected, and bodies wait for
+/// memory.
 #[derive(Debug)]
 pub(crate) struct Gate {
-    /// Memory for requests and answers, in units.
+    /// Memory for requests and answers, in units of [`UNIT`] bytes.
     held: Arc<Semaphore>,
-    /// Memory for jobs, in units.
+    /// Memory for jobs, in units of [`UNIT`] bytes.
     queued: Arc<Semaphore>,
-    /// Number of units of `held`, and of `queued`.
+    /// Number of units of `held`, which is also the number of units of `queued`.
     units: u32,
     requests: Arc<Semaphore>,
     rate: Option<DefaultKeyedRateLimiter<Client>>,
@@ -143,7 +153,7 @@ impl Gate {
         }
     }
 
-    /// Counts a request of a client, and refuses it beyond the rate.
+    /// Counts a request of a client, and returns a problem if the client exceeds its rate.
     pub(crate) fn count(&self, client: Client) -> Result<(), Problem> {
         let Some(rate) = &self.rate else { return Ok(()) };
         if self.counted.fetch_add(1, Ordering::Relaxed) % SWEEP == SWEEP - 1 {
@@ -162,12 +172,13 @@ impl Gate {
         place.map_err(|_| Problem::from(ProblemKind::Busy).retry_after(1))
     }
 
-    /// Returns memory for a body or an answer, which has no bytes yet. Dropping it frees its bytes.
+    /// Returns memory for a body or an answer, at first of 0 bytes. Dropping the value frees the memory.
     pub(crate) fn hold(&self) -> HeldMemory {
         HeldMemory { memory: Arc::clone(&self.held), most: self.units, permit: None }
     }
 
-    /// Reserves memory for a job of this many bytes, if there is enough now. Jobs do not wait for memory, because that may take long.
+    /// Reserves memory for a job of this many bytes, if enough is free. A job does not wait for memory,
+    /// because the wait may be long.
     pub(crate) fn queue(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
         let units = bytes.div_ceil(UNIT).min(self.units as usize) as u32;
         Arc::clone(&self.queued).try_acquire_many_owned(units).map_err(|_| {
@@ -177,7 +188,7 @@ impl Gate {
     }
 }
 
-/// Memory of one body or answer, among that of all requests.
+/// Memory that is reserved for one body or answer.
 #[derive(Debug)]
 pub(crate) struct HeldMemory {
     memory: Arc<Semaphore>,
@@ -186,7 +197,7 @@ pub(crate) struct HeldMemory {
 }
 
 impl HeldMemory {
-    /// Waits until there is memory for this many bytes in all.
+    /// Waits until memory for `bytes` bytes in total is reserved.
     pub(crate) async fn grow(&mut self, bytes: usize) -> Result<(), Problem> {
         let units = bytes.saturating_sub(UNCOUNTED).div_ceil(UNIT).min(self.most as usize);
         let missing = units.saturating_sub(self.permit.as_ref().map_or(0, OwnedSemaphorePermit::num_permits));
@@ -206,7 +217,7 @@ impl HeldMemory {
     }
 }
 
-/// Number of seconds whose requests a client may send at once.
+/// Size of a burst: the number of seconds whose requests a client may send at once.
 const BURST: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
 
 #[cfg(test)]

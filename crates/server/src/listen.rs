@@ -1,4 +1,5 @@
-//! Connections: accepted up to a limit, closed if they are too slow, and ended in order when the server stops.
+//! Accepts connections up to a limit, closes slow connections, and ends all connections in order when the
+//! server stops.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -23,13 +24,13 @@ use crate::outgoing::WriteTimeout;
 use crate::shutdown::Phase;
 use crate::state::SharedState;
 
-/// Maximum time for the headers of a request. It is also the maximum time between two requests of a connection.
+/// Maximum time for the headers of a request, and between two requests of a connection.
 const HEADER_TIME: Duration = Duration::from_secs(30);
-/// Maximum time in which a client reads nothing of its answer.
+/// Maximum time for which a client may read nothing of its answer.
 const WRITE_TIME: Duration = Duration::from_secs(30);
-/// A client may have one of this many parts of all connections.
+/// Divisor of the limit on connections: one client may have a quarter of all connections.
 const PARTS: usize = 4;
-/// Pause after the operating system refused to accept a connection, which it does if there are too many open files.
+/// Pause after the operating system failed to accept a connection, as it does if too many files are open.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Answers requests until `stop`, then ends all connections and jobs.
@@ -57,9 +58,11 @@ pub(crate) async fn answer(
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        // A client with too many connections loses this one, and may connect again.
+        // If the client has too many connections, the new connection is closed, and the client may connect
+        // again.
         let Some(client_place) = clients.enter(peer.ip()) else { continue };
-        // Without this, the last part of an answer could wait for an acknowledgement of the part before (Nagle's algorithm).
+        // Without `nodelay`, the last part of an answer could wait for an acknowledgement of the part before
+        // (Nagle's algorithm).
         let _ = stream.set_nodelay(true);
         let service =
             TowerToHyperService::new(app.clone().map_request(move |request| with_peer(request, peer)));
@@ -69,7 +72,7 @@ pub(crate) async fn answer(
             .serve_connection(TokioIo::new(WriteTimeout::new(stream, WRITE_TIME)), service);
         let connection = connections.watch(connection);
         tokio::spawn(async move {
-            // An error here is that of a client that went away, and needs no answer and no log.
+            // An error means that the client has disconnected, so there is nothing to answer or to log.
             let _ = connection.await;
             drop((place, client_place));
         });
@@ -82,7 +85,7 @@ pub(crate) async fn answer(
     };
     if tokio::time::timeout(state.archive.limits.grace, ended).await.is_err() {
         state.archive.shutdown.reach(Phase::Over);
-        // A batch that is being written has to be complete, however long the disk takes.
+        // A batch that is being written must be completed, however long the disk takes.
         state.jobs.ended().await;
     }
 }
@@ -90,8 +93,8 @@ pub(crate) async fn answer(
 /// Maximum number of connections while the archive is being opened.
 const OPENING_CONNECTIONS: usize = 64;
 
-/// Answers requests by `app` until `opened` is ready, and returns its value. Every connection closes after one answer, so that the
-/// next request of the client reaches the archive.
+/// Answers requests by `app` until `opened` is ready, and returns its value. Every connection closes after
+/// one answer, so that the next request of the client reaches the archive.
 pub(crate) async fn answer_until<T>(
     listener: &TcpListener,
     app: Router,
@@ -122,12 +125,12 @@ pub(crate) async fn answer_until<T>(
             .serve_connection(TokioIo::new(WriteTimeout::new(stream, WRITE_TIME)), service);
         let connection = connections.watch(connection);
         tokio::spawn(async move {
-            // An error here is that of a client that went away, and needs no answer and no log.
+            // An error means that the client has disconnected, so there is nothing to answer or to log.
             let _ = connection.await;
             drop(place);
         });
     };
-    // A slow client must not delay the archive for long.
+    // The time is limited, because a slow client must not delay the archive for long.
     let _ = tokio::time::timeout(LAST_ANSWERS, connections.shutdown()).await;
     opened
 }
@@ -135,7 +138,7 @@ pub(crate) async fn answer_until<T>(
 /// Maximum time for the last answers once the archive is open.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
-/// The number of connections of each client.
+/// Number of connections of each client.
 #[derive(Debug, Clone)]
 struct Clients {
     most: usize,
@@ -147,8 +150,8 @@ impl Clients {
         Self { most: connections.div_ceil(PARTS).max(1), counts: Arc::default() }
     }
 
-    /// Returns a place for a connection from this address, unless its client has too many. Loopback addresses have no limit, because a
-    /// proxy on this machine connects for all of its clients.
+    /// Returns a place for a connection from this address, or `None` if its client has too many connections.
+    /// Loopback addresses have no limit, because a proxy on this machine connects for all of its clients.
     fn enter(&self, address: IpAddr) -> Option<ClientPlace> {
         let client = Client::at(address);
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -161,7 +164,7 @@ impl Clients {
     }
 }
 
-/// The place of one connection of a client. It is free again when this value is dropped.
+/// The place of one connection of a client. Dropping the value frees the place.
 struct ClientPlace {
     client: Client,
     counts: Arc<Mutex<HashMap<Client, usize>>>,

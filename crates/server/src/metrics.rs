@@ -10,7 +10,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
-/// Labels of the number of requests.
+/// Labels of the counter of requests.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
     route: String,
@@ -28,7 +28,7 @@ struct Reason {
     reason: &'static str,
 }
 
-/// Labels of the number of ended jobs.
+/// Labels of the counter of ended jobs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct EndedJob {
     kind: &'static str,
@@ -52,7 +52,7 @@ pub(crate) struct Metrics {
     under_way: Gauge,
 }
 
-/// A histogram of seconds, with buckets from half a millisecond to half a minute.
+/// Creates a histogram of seconds, with buckets from half a millisecond to half a minute.
 fn times() -> Histogram {
     Histogram::new(exponential_buckets(0.0005, 2.0, 17))
 }
@@ -100,7 +100,7 @@ impl Metrics {
         self.requests.get_or_create(&RequestLabels { route, method: method.to_owned(), status }).inc();
     }
 
-    /// Counts a file that gave no text.
+    /// Counts a file from which no text could be extracted.
     pub(crate) fn refused(&self, reason: &'static str) {
         self.refused.get_or_create(&Reason { reason }).inc();
     }
@@ -111,7 +111,7 @@ impl Metrics {
         self.jobs.get_or_create(&EndedJob { kind, result }).inc();
     }
 
-    /// All metrics in the text format of `OpenMetrics`.
+    /// Returns all metrics in the text format of `OpenMetrics`.
     pub(crate) fn text(&self, documents: u64, disk_bytes: u64, jobs: usize) -> String {
         let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         self.documents.set(whole(documents));

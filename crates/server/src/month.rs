@@ -2,7 +2,7 @@
 
 use minwise::calendar::Date;
 
-/// The month of a day, which is counted from 1970-01-01, in the form `2026-03`.
+/// Returns the month of a day in the form `2026-03`. Days count from 1970-01-01.
 pub(crate) fn month(day: u64) -> String {
     let date = Date::from_days(day.cast_signed());
     format!("{:04}-{:02}", date.year(), date.month())
@@ -19,7 +19,7 @@ mod tests {
     fn a_day_that_is_written_is_read_as_that_day() {
         for day in 0..73_049 {
             let seconds = day * DAY_SECONDS;
-            // A decimal, because four digits alone would be a year.
+            // The seconds have a decimal point, because `date_word` would read four digits as a year.
             let read = date_word(&format!("{seconds}.0"));
             assert_eq!(date_word(&rfc3339(seconds)), read, "{day}");
         }

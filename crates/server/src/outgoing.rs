@@ -1,4 +1,5 @@
-//! Answers that are being written: a body that holds its memory until then, and a stream that fails if its client reads too slowly.
+//! Answers on their way to clients: a body that holds its memory until it is written, and a stream that fails
+//! if its client reads too slowly.
 
 use std::io;
 use std::pin::Pin;
@@ -10,7 +11,7 @@ use hyper::body::{Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// A body that holds a value until it is written or its client goes away.
+/// A body that holds a value until the body is written or its client disconnects.
 pub(crate) struct HoldingBody<T> {
     body: Body,
     _held: T,
@@ -46,7 +47,7 @@ impl<T: Unpin> HttpBody for HoldingBody<T> {
 pub(crate) struct WriteTimeout<S> {
     stream: S,
     time: Duration,
-    /// Runs while bytes wait to be written.
+    /// Timer that runs while bytes wait to be written.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
@@ -55,7 +56,7 @@ impl<S> WriteTimeout<S> {
         Self { stream, time, timer: None }
     }
 
-    /// Starts the timer if nothing was written, and returns an error if it has run out.
+    /// Starts the timer if nothing could be written, and returns an error once the timer has run out.
     fn with_timeout(
         &mut self,
         written: Poll<io::Result<usize>>,
@@ -118,7 +119,7 @@ mod tests {
 
     use super::*;
 
-    /// Accepts this number of bytes, and then no more.
+    /// A writer that accepts this number of bytes, and then blocks.
     struct StalledReader(usize);
 
     impl AsyncWrite for StalledReader {

@@ -1,7 +1,9 @@
-//! The overview of the archive: a histogram of the similarities of documents to their nearest ones, and the documents per month.
+//! The overview of the archive: a histogram of the similarities between documents and their nearest
+//! documents, and the number of documents per month.
 //!
-//! A survey of the archive computes it on a thread of its own when a client asks, and it is cached until the archive changes. A client
-//! waits up to two seconds for the survey; in a larger archive it gets the previous overview or none, and the new one when it asks again.
+//! A survey of the archive computes the overview on its own thread when a client asks, and the overview is
+//! cached until the archive changes. A client waits up to two seconds for the survey. If the survey takes
+//! longer, the client gets the previous overview or none, and must ask again for the new overview.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,16 +22,17 @@ use crate::shutdown::{Phase, Until};
 
 /// Maximum number of documents in the sample.
 const SAMPLE: usize = 500;
-/// Seed of the sample. It is constant, so that an archive that has not changed has the same histogram.
+/// Seed of the sample. The seed is constant, so that an unchanged archive always has the same histogram.
 const SEED: u64 = 1;
 /// Number of buckets of the histogram.
 const BUCKETS: usize = 20;
 /// Maximum time for which a client waits.
 const WAIT: Duration = Duration::from_secs(2);
-/// Pause after a survey, as a multiple of the time that it took. Surveys then run at most one twentieth of the time, even if the
-/// archive changes all the time.
+/// Pause after a survey, as a multiple of the time that the survey took. So surveys run at most one twentieth
+/// of the time, even if the archive changes all the time.
 const PAUSE: u32 = 20;
-/// A survey that took less than this is repeated after every change, so that people who add documents to a small archive see them.
+/// Time up to which a survey is short. A short survey is repeated after every change, so that people who add
+/// documents to a small archive see these documents.
 const SHORT: Duration = Duration::from_millis(100);
 
 /// A bucket of the histogram of similarities.
@@ -82,7 +85,7 @@ pub(crate) struct Overview {
 #[derive(Debug, Default)]
 struct Surveys {
     last: Option<FinishedSurvey>,
-    /// The survey that runs. Its value changes when the survey ends.
+    /// Receiver of the survey that runs. The value of the receiver changes when the survey ends.
     running: Option<watch::Receiver<()>>,
 }
 
@@ -105,7 +108,8 @@ impl Overview {
         self.surveys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the overview of the archive after this many changes if it comes soon; otherwise the previous one, if there is one.
+    /// Returns the overview of the archive after this many changes, if it is ready within two seconds;
+    /// otherwise returns the previous overview, if there is one.
     pub(crate) async fn after(self: &Arc<Self>, changes: u64) -> Option<Arc<OverviewData>> {
         let mut running = {
             let mut surveys = self.surveys();
@@ -116,12 +120,12 @@ impl Overview {
             }
             surveys.running.get_or_insert_with(|| self.begin(changes)).clone()
         };
-        // If the survey has ended already, `changed` returns an error at once.
+        // If the survey has ended already, `changed` returns an error immediately.
         let _ = tokio::time::timeout(WAIT, running.changed()).await;
         self.surveys().last.as_ref().map(|last| Arc::clone(&last.data))
     }
 
-    /// Begins a survey. The value of the receiver changes when it ends.
+    /// Begins a survey. The value of the receiver changes when the survey ends.
     fn begin(self: &Arc<Self>, changes: u64) -> watch::Receiver<()> {
         let (ended, running) = watch::channel(());
         let overview = Arc::clone(self);
@@ -133,7 +137,7 @@ impl Overview {
             let data = data.unwrap_or_else(|panic| Err(overview.archive.panicked(&panic)));
             let mut surveys = overview.surveys();
             surveys.running = None;
-            // The log has an error already. The next request begins another survey.
+            // The log already has an error of the survey, and the next request begins another survey.
             if let Ok(data) = data {
                 let data = Arc::new(data);
                 surveys.last =
@@ -146,7 +150,8 @@ impl Overview {
     }
 }
 
-/// Whether it is too early for the next survey: the last one took `time` and ended `since` ago.
+/// Reports whether it is too early for the next survey, given that the last survey took `time` and ended
+/// `since` ago.
 fn is_too_early(time: Duration, since: Duration) -> bool {
     time > SHORT && since < time * PAUSE
 }
@@ -162,7 +167,8 @@ fn survey(archive: &Archive, until: &Until) -> Result<OverviewData, Problem> {
 }
 
 fn similarities(archive: &Archive, sample: &[String], until: &Until) -> Result<SimilarityHistogram, Problem> {
-    // Every candidate is a match, and one passage of each is enough.
+    // With these options every candidate is a match. One passage per match is enough, because only the
+    // similarities are read.
     let options = CheckOptions::default().threshold(0.0).containment(0.0).top(usize::MAX).passages(1);
     let edge = |at: usize| at as f64 / BUCKETS as f64;
     let mut buckets: Vec<Bucket> =

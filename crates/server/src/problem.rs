@@ -39,7 +39,7 @@ pub(crate) enum ProblemKind {
 }
 
 impl ProblemKind {
-    /// Returns status, code and title.
+    /// Returns the status, the code and the title of the kind.
     fn facts(self) -> (StatusCode, &'static str, &'static str) {
         use StatusCode as S;
         match self {
@@ -167,12 +167,12 @@ impl Problem {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
-    /// Returns title, detail and hint, for people.
+    /// Returns the title, the detail and the hint, for people.
     pub(crate) fn sentences(&self) -> (&str, Option<&str>, &str) {
         (&self.title, self.detail.as_deref(), &self.hint)
     }
 
-    /// Whether the operator of the server has to know of the problem.
+    /// Reports whether the operator of the server must know of the problem.
     pub(crate) fn concerns_operator(&self) -> bool {
         self.status == 500 || self.status == 507
     }
@@ -185,7 +185,8 @@ impl From<&minwise_index::Error> for Problem {
         let look = "whoever runs the server finds the reason in its log";
         let other = "change the request, or use an archive that was created with other settings";
         let list = "`GET /api/v1/documents` lists the documents; this one may have been removed";
-        // Clients cannot mend faults of the server, and the messages of these name files, so such problems have no message.
+        // Problems that only the operator can repair have no message, because such messages name files of the
+        // server.
         let (status, title, detail, hint) = match error.kind().fault() {
             Fault::Request => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "The archive cannot do this", Some(words), other)
@@ -204,7 +205,7 @@ impl From<&minwise_index::Error> for Problem {
                 Some("Its documents can still be read and checked against.".to_owned()),
                 "whoever runs the server has to free disk space and restart it",
             ),
-            // `Fault::Index`, and faults that are added later.
+            // The other faults are `Fault::Index`, and faults that are added later.
             _ => (StatusCode::INTERNAL_SERVER_ERROR, "The archive cannot be read", None, look),
         };
         Self {

@@ -8,8 +8,8 @@ use tokio::sync::watch;
 pub(crate) enum Phase {
     /// The server has not been asked to stop.
     Running,
-    /// The server accepts no new connections. Requests and jobs that add documents go on; work that changes nothing stops, because
-    /// it can be repeated.
+    /// The server accepts no new connections. Requests and jobs that add documents continue. Work that
+    /// changes nothing stops, because it can be repeated.
     Stopping,
     /// The grace period is over. Jobs stop after the batch that they are writing.
     Over,
@@ -24,7 +24,7 @@ impl ShutdownSignal {
         Self(watch::Sender::new(Phase::Running))
     }
 
-    /// Goes on to a phase. An earlier phase than the current one has no effect.
+    /// Sets the phase, unless the current phase is later.
     pub(crate) fn reach(&self, phase: Phase) {
         self.0.send_if_modified(|now| {
             let later = phase > *now;

@@ -40,8 +40,8 @@ impl ServerState {
         })
     }
 
-    /// Runs work on a thread of a lane, once the lane has a place. The work gets its turn, by which it learns whether the client still
-    /// waits for the answer.
+    /// Runs work on a thread of a lane, once the lane has a free place. The work gets a [`Turn`], which
+    /// reports whether the client still waits for the answer.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         lane: Lane,
@@ -49,7 +49,7 @@ impl ServerState {
     ) -> Result<T, Problem> {
         let (turn, _client) = self.lanes.enter(lane).await?;
         let archive = Arc::clone(&self.archive);
-        // The thread owns the turn, because it works on if the client goes away.
+        // The thread owns the turn, because the thread keeps running after its client has disconnected.
         let done = tokio::task::spawn_blocking(move || work(&archive, turn)).await;
         done.unwrap_or_else(|panic| Err(self.archive.panicked(&panic)))
     }
@@ -75,14 +75,14 @@ mod tests {
     };
     use crate::uploads::{BodyContent, Received};
 
-    /// The state of a server with an empty archive, and the folder of the archive.
+    /// Creates the state of a server with an empty archive, and returns it with the folder of the archive.
     fn state() -> (tempfile::TempDir, SharedState) {
         let folder = tempfile::tempdir().unwrap();
         let index = Index::create(folder.path().join("archive"), &IndexSettings::default()).unwrap();
         (folder, ServerState::new(index, Access::Local, ServerLimits::default(), Box::new(|_| {})))
     }
 
-    /// Waits until work is cancelled, at most a minute. Returns whether it was.
+    /// Waits at most a minute until the work is cancelled, and reports whether it was.
     fn wait_until_cancelled(turn: &Turn) -> bool {
         let begun = Instant::now();
         while !turn.cancelled() && begun.elapsed() < Duration::from_mins(1) {
@@ -146,7 +146,8 @@ mod tests {
                 let two = json(json!({"left": {"id": left}, "right": {"id": "short"}}));
                 routes::pair::pair(At(Arc::clone(&state)), received(two)).await
             };
-            // While the lane for long texts is taken, all routes answer short texts and none answers a long one.
+            // While the lane for long texts is taken, all routes answer requests with short texts, and no
+            // route answers a request with a long text.
             let taken = state.lanes.enter(Lane::LongText).await.unwrap();
             check(file("a rose")).await.unwrap();
             similar("short").await.unwrap();
@@ -162,7 +163,7 @@ mod tests {
                 waited.push(tokio::time::timeout(Duration::from_millis(500), answer).await.is_err());
             }
             assert_eq!(waited, [true; 4]);
-            // The route of a file has read it by now, and keeps its place among those that read files.
+            // By now, the route for files has read the file, and it keeps its place in the lane for files.
             let files = state.lanes.places(Lane::File);
             assert_eq!(files.available_permits(), cores() - 1);
             drop(taken);

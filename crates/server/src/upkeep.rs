@@ -1,5 +1,5 @@
-//! Upkeep: merges small changes, because each leaves rows of its own and makes the archive slower to read. The archive answers
-//! while it is merged.
+//! Upkeep: merges small changes, because each change leaves separate rows, which make the archive slower to
+//! read. The server answers requests during a merge.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,21 +10,21 @@ use crate::archive::Archive;
 use crate::limits::ServerLimits;
 use crate::shutdown::Phase;
 
-/// Documents per change before a merge. A merge writes the archive anew, so this bounds its work by that of adding 16 documents per
-/// change.
+/// Number of documents per change: a merge waits for at least one change per 16 documents of the archive. A
+/// merge writes the whole archive anew, so its cost per change is at most the cost of writing 16 documents.
 const DOCUMENTS_PER_CHANGE: u64 = 16;
 
 /// Merges the changes of an archive when there are enough of them.
 pub(crate) struct Upkeep {
     archive: Arc<Archive>,
-    /// Number of changes at which they are merged.
+    /// Number of changes from which a merge is due.
     due: AtomicU64,
     is_merging: AtomicBool,
 }
 
 impl Upkeep {
     pub(crate) fn new(archive: Arc<Archive>) -> Self {
-        // If the index cannot count its documents now, the first request gets the error.
+        // If the index cannot count its documents yet, the first request gets the error.
         let documents = archive.index.statistics().map_or(0, |numbers| numbers.documents);
         let due = AtomicU64::new(due(&archive.limits, documents));
         Self { archive, due, is_merging: AtomicBool::new(false) }
@@ -41,7 +41,7 @@ impl Upkeep {
         tokio::spawn(async move {
             let thread = Arc::clone(&upkeep);
             let merged = tokio::task::spawn_blocking(move || thread.merge()).await;
-            // The flag is cleared here and not in `merge`, because a panic there must not end all upkeep.
+            // The flag is cleared outside of `merge`, because a panic in `merge` must not end all upkeep.
             upkeep.is_merging.store(false, Ordering::Relaxed);
             if let Err(panic) = merged {
                 upkeep.archive.panicked(&panic);
@@ -52,7 +52,7 @@ impl Upkeep {
     fn merge(&self) {
         let archive = &self.archive;
         let merged = archive.index.compact(&archive.shutdown.until(Phase::Stopping));
-        // `or_problem` logs an error. If the end of the server interrupts a merge, a later server merges.
+        // `or_problem` logs an error. If the shutdown interrupts a merge, a later server merges.
         if archive.or_problem(merged).is_ok() {
             archive.metrics.merged.inc();
             archive.log(&json!({"event": "merged"}));
@@ -63,7 +63,7 @@ impl Upkeep {
     }
 }
 
-/// Number of changes at which an archive with this many documents is merged.
+/// Returns the number of changes from which a merge is due, for an archive with this many documents.
 fn due(limits: &ServerLimits, documents: u64) -> u64 {
     limits.unmerged_changes.max(documents / DOCUMENTS_PER_CHANGE)
 }

@@ -1,6 +1,7 @@
 //! Bodies of requests: JSON, or a form with files.
 //!
-//! A body is held in memory as long as work needs it. `ServerLimits::held_bytes` limits the memory of all bodies together.
+//! A body is held in memory as long as work needs it. `ServerLimits::held_bytes` limits the memory of all
+//! bodies together.
 
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Multipart, Request, multipart::MultipartError};
@@ -15,15 +16,15 @@ use crate::limits::HeldMemory;
 use crate::problem::{Problem, ProblemKind};
 use crate::state::SharedState;
 
-/// Maximum number of bytes of a refused body that are read and dropped. Most clients read no answer before they have sent the whole
-/// body, and report a broken connection if the server stops reading.
+/// Maximum number of bytes of a rejected body that are read and discarded. Most clients read no answer before
+/// they have sent the whole body, and report a broken connection if the server stops reading.
 const DRAINED_BYTES: usize = 256 << 20;
 
 /// The whole body of a request.
 #[derive(Debug)]
 pub(crate) struct Received {
     pub(crate) content: BodyContent,
-    /// The memory of the body, among that of all bodies.
+    /// Memory that is reserved for the body.
     pub(crate) held: HeldMemory,
 }
 
@@ -63,7 +64,7 @@ impl FromRequest<SharedState> for Received {
     }
 }
 
-/// The media type in the headers.
+/// Returns the media type in the headers.
 fn media_type(headers: &HeaderMap) -> &str {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     kind.split(';').next().unwrap_or_default().trim()
@@ -73,7 +74,7 @@ fn is_form(headers: &HeaderMap) -> bool {
     media_type(headers).eq_ignore_ascii_case("multipart/form-data")
 }
 
-/// Refuses a body of another type, or one that is too large by its headers.
+/// Returns a problem if a body has another type or, by its headers, is too large.
 fn check_headers(headers: &HeaderMap, limit: usize) -> Result<(), Problem> {
     if !is_form(headers) && !media_type(headers).eq_ignore_ascii_case("application/json") {
         return Err(ProblemKind::UnsupportedType.into());
@@ -82,7 +83,8 @@ fn check_headers(headers: &HeaderMap, limit: usize) -> Result<(), Problem> {
     if length.is_some_and(|length| length > limit) { Err(too_large(limit)) } else { Ok(()) }
 }
 
-/// Reads a body. Memory is reserved as bytes arrive, so that a client that only announces a large body reserves none.
+/// Reads a body. Memory is reserved as bytes arrive, so that a client that only announces a large body
+/// reserves no memory.
 async fn read_whole(body: &mut Body, state: &SharedState) -> Result<(Bytes, HeldMemory), Problem> {
     let limit = state.archive.limits.body_bytes;
     let mut held = state.gate.hold();
@@ -99,7 +101,7 @@ async fn read_whole(body: &mut Body, state: &SharedState) -> Result<(Bytes, Held
     Ok((bytes.into(), held))
 }
 
-/// Reads and drops the rest of a refused body, so that its client reads the answer.
+/// Reads and discards the remaining bytes of a rejected body, so that its client reads the answer.
 async fn drain(body: &mut Body) {
     let mut left = DRAINED_BYTES;
     while left > 0
@@ -144,7 +146,7 @@ pub(crate) fn json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
 }
 
 impl BodyContent {
-    /// Parses a body that has to be JSON.
+    /// Parses a body that must be JSON.
     pub(crate) fn value<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         match self {
             Self::Json(body) => json(body),

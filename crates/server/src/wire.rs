@@ -7,14 +7,15 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// A byte range of a text, as start and exclusive end.
+/// A byte range of a text: its start, and its end, exclusive.
 pub(crate) type ByteRange = (usize, usize);
 
 /// Maximum number of bytes of a title, and of the metadata of a document as JSON.
 pub(crate) const METADATA_BYTES: usize = 64 << 10;
 
 /// Metadata in a request.
-// Its JSON is measured before it is parsed, because a list of empty lists takes many times its bytes in memory.
+// The JSON is measured before it is parsed, because a list of empty lists takes many times the size of its
+// JSON in memory.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Metadata(pub(crate) Map<String, Value>);
 
@@ -42,7 +43,8 @@ impl<'de> Deserialize<'de> for Title {
     }
 }
 
-/// Converts the marks of a file to those of the archive. Kinds of marks that the archive does not have are left out.
+/// Converts the marks of a file to marks of the archive. Kinds of marks that the archive does not have are
+/// dropped.
 pub(crate) fn marks_of_file(marks: &[minwise_corpus::ExtractedMark]) -> Vec<Mark> {
     let place = |place| match place {
         MarkPlace::Page(number) => Some(MarkedPlace::Page(number)),

@@ -1,4 +1,4 @@
-// The addresses of the views of the page.
+// Addresses of the views of the page.
 
 /** @param {string} id */
 export const documentHref = (id) => `/document/${encodeURIComponent(id)}`;
@@ -10,7 +10,7 @@ export const documentHref = (id) => `/document/${encodeURIComponent(id)}`;
 export const pairHref = (left, right) => `/pair?${new URLSearchParams({ left, right })}`;
 
 /**
- * The address of the pair of a checked text and a document.
+ * Returns the address of the pair of a checked text and a document.
  *
  * @param {number} checked the number of the text in the last check
  * @param {string} right an id

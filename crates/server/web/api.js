@@ -1,4 +1,4 @@
-// The calls of the server's API. Each returns the answer or throws a Problem.
+// Calls of the server's API. Each call returns the answer or throws a Problem.
 
 import { askForToken, token } from './token.js';
 
@@ -62,7 +62,7 @@ function unreachable(error) {
  */
 async function problemBody(response) {
   if (response.headers.get('Content-Type')?.startsWith('application/problem+json')) return response.json();
-  // A proxy between page and server may answer in another form.
+  // A proxy between the page and the server may answer in another form.
   return {
     code: 'http',
     title: `The server answered ${response.status} ${response.statusText}`.trim(),
@@ -149,7 +149,7 @@ export function check(submission, options, signal) {
  *
  * @param {{ id: string } | { text: string }} left
  * @param {string} right an id
- * @param {Options} options of the check whose match this is
+ * @param {Options} options of the check that found this match
  * @param {AbortSignal} [signal]
  * @returns {Promise<Pair>}
  */

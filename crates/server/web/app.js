@@ -1,4 +1,4 @@
-// The page of `minwise serve`: the view of each address.
+// The page of `minwise serve`: the list of its addresses with their views.
 
 import { start } from './router.js';
 import { archive } from './routes/archive.js';

@@ -1,5 +1,5 @@
-// The form of a check: a text, files and options. It keeps its content while the page is open, so that a person can come back from a
-// result and change something.
+// The form of a check: a text, files and options. The form keeps its content while the page is open, so that a person
+// can come back from a result and change something.
 
 import { resultHref } from './addresses.js';
 import { check, Problem } from './api.js';
@@ -58,7 +58,7 @@ export class CheckForm {
    * Prepares the form for a visit.
    *
    * @param {AbortSignal} signal
-   * @param {number} mostBytes of a request
+   * @param {number} mostBytes maximum number of bytes of a request
    */
   visit(signal, mostBytes) {
     this.#signal = signal;
@@ -105,8 +105,8 @@ export class CheckForm {
 }
 
 /**
- * Checks one submission after the other. If one fails, the next is checked all the same, unless the server does not answer or
- * refuses the token.
+ * Checks the submissions one after the other. After a failure, the next submission is checked, unless the server does
+ * not answer or rejects the token.
  *
  * @param {(string | File)[]} submissions
  * @param {Options} options
@@ -130,8 +130,8 @@ async function checkAll(submissions, options, { signal, mostBytes }, progress) {
       if (signal.aborted) break;
       const problem = problemOf(error);
       checks.push({ name: title, problem });
-      // A server may close the connection in the middle of a file that it refuses. The browser reports this as no answer, so a file
-      // without an answer does not stop the next one.
+      // A server may close the connection in the middle of a file that it rejects, and the browser reports this as no
+      // answer. So a file without an answer does not stop the checks of other submissions.
       const isGone = problem.status === 0 && typeof submission === 'string';
       if (isGone || [401, 403].includes(problem.status)) stopped = problem;
     }

@@ -4,11 +4,11 @@ import { h } from './dom.js';
 
 /** @typedef {import('./types.js').Options} Options */
 
-/** Number of fields so far, for their ids. */
+/** Number of fields so far, from which the next field gets its id. */
 let fields = 0;
 
 /**
- * A labelled field.
+ * Creates a labelled field.
  *
  * @param {string} label
  * @param {HTMLInputElement | HTMLTextAreaElement} input
@@ -28,7 +28,7 @@ function field(label, input, note) {
   );
 }
 
-/** The form of the options. `read` returns them. */
+/** Creates the form of the options. `read` returns the options. */
 export function checkOptions() {
   const share = (/** @type {number} */ value) =>
     h('input', { type: 'number', min: 0, max: 100, step: 'any', value, required: true });
@@ -100,7 +100,7 @@ export function checkOptions() {
     ...(since.value !== '' && { since: since.value }),
     ...(until.value !== '' && { until: until.value }),
   });
-  // A person must see an invalid field to correct it, so the options open.
+  // An invalid field opens the options, because a person must see the field to correct it.
   element.addEventListener('invalid', () => (element.open = true), { capture: true });
   return { element, read };
 }

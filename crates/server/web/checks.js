@@ -1,4 +1,5 @@
-// The last check. It is kept in memory only, because a submission is confidential. A reload forgets it.
+// The results of the last check. The results are kept in memory only, because submissions are confidential. A reload
+// drops the results.
 
 /** @typedef {import('./types.js').Answer} Answer */
 /** @typedef {import('./types.js').ProblemBody} ProblemBody */
@@ -18,7 +19,7 @@ export function lastChecks() {
 }
 
 /**
- * The title of a checked text, or its name if it has no title.
+ * Returns the title of a checked text, or its name if it has no title.
  *
  * @param {Checked} checked
  */
@@ -30,7 +31,7 @@ export function titleOf(checked) {
 const LONGEST_NAME = 120;
 
 /**
- * The name of a pasted text: its first line, if that is short.
+ * Returns the name of a pasted text: its first line, if the line is short.
  *
  * @param {string} text
  */

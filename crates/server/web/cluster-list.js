@@ -1,4 +1,4 @@
-// Clusters as cards: at first, some clusters with some members each, and buttons that show more.
+// Shows clusters as cards: at first, some clusters with some members each, and buttons that show more.
 
 import { documentHref, pairHref } from './addresses.js';
 import { h, shortName } from './dom.js';
@@ -19,7 +19,7 @@ export function clusterList(clusters) {
 }
 
 /**
- * Appends the first items to a list, and returns a button that appends the next ones, if there are more.
+ * Appends the first items to a list, and returns a button that appends the next items, if there are more.
  *
  * @template Item
  * @param {HTMLElement} list

@@ -1,4 +1,5 @@
-// The view of a pair: a pane for each text, the map between them, and the toolbar that goes from passage to passage.
+// The view of a pair: a pane for each text, the map between the panes, and the toolbar that goes from passage to
+// passage.
 
 import { h } from './dom.js';
 import { count, counted, placeName } from './format.js';
@@ -8,7 +9,7 @@ import { MOVED, passageStyle } from './passages.js';
 /** @typedef {import('./passages.js').Passages} Passages */
 /** @typedef {import('./passages.js').SideName} SideName */
 
-/** The key in local storage for whether the keys n and p are off. */
+/** Key in local storage of the setting that switches the keys n and p off. */
 const KEYS = 'minwise-keys';
 
 /**
@@ -35,7 +36,7 @@ export function compareView(passages, signal) {
     passages.count > 0 && toolbar(passages, signal),
     h('div', { class: 'panes' }, left.node, map.element, right.node),
   );
-  /** Draws both texts. The panes have to be in the page, because the width of a line is measured. */
+  /** Draws both texts. The panes must already be in the page, because the width of a line is measured. */
   const drawn = async () => {
     const { views } = passages;
     const both = [views.left.draw(signal), views.right.draw(signal)];
@@ -94,7 +95,7 @@ function description(passages) {
 }
 
 /**
- * Goes to the next or previous passage by key, unless a person types into a field.
+ * Goes to the next or previous passage when a key is pressed, unless a person types into a field.
  *
  * @param {KeyboardEvent} event
  * @param {Passages} passages

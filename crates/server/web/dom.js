@@ -3,13 +3,13 @@
 /** @typedef {Node | string | number | null | undefined | false | Child[]} Child */
 /** @typedef {Record<string, string | number | boolean | null | undefined | ((event: any) => void)>} Attributes */
 
-// Control characters, line separators and characters that change the reading direction. With them, a text could look like another
-// one. The command escapes the same set.
+// Control characters, line separators and characters that change the reading direction. These characters are escaped,
+// because a text with them could look like another text. The command escapes the same set.
 const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Text of a document with unsafe characters escaped. Tabs and line ends stay. Form feeds are removed, because the end of a
- * page is drawn as the end of a line.
+ * Returns the text of a document with unsafe characters escaped. Tabs and line ends stay. Form feeds are removed,
+ * because the end of a page is drawn as the end of a line.
  *
  * @param {string} text
  */
@@ -35,7 +35,7 @@ function fill(node, attributes, children) {
 }
 
 /**
- * Appends children to a node. null, undefined and false are ignored.
+ * Appends children to a node. The children null, undefined and false are ignored.
  *
  * @param {Element} node
  * @param {Child[]} children
@@ -49,7 +49,7 @@ function append(node, children) {
 }
 
 /**
- * An element of HTML. A function among the attributes is a listener for the event of that name.
+ * Creates an element of HTML. A function among the attributes becomes a listener for the event of that name.
  *
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
@@ -64,7 +64,7 @@ export function h(tag, attributes = {}, ...children) {
 }
 
 /**
- * An element of SVG.
+ * Creates an element of SVG.
  *
  * @template {keyof SVGElementTagNameMap} Tag
  * @param {Tag} tag
@@ -79,7 +79,7 @@ export function svg(tag, attributes = {}, ...children) {
 }
 
 /**
- * A term of a description list with its value.
+ * Creates a term of a description list with its value.
  *
  * @param {Child} term
  * @param {Child} value
@@ -89,7 +89,8 @@ export function description(term, value) {
 }
 
 /**
- * A name from a document, in its own reading direction, because it must not change the order of the words around it.
+ * Creates a node for a name from a document, in its own reading direction, because the name must not change the order
+ * of the words around it.
  *
  * @param {string} text
  */
@@ -103,8 +104,8 @@ const SHORT = 120;
 const END = 30;
 
 /**
- * A title or an id, shortened in the middle, because names of files often differ only at their ends. The tooltip has the whole
- * name.
+ * Creates a node for a title or an id. A long name is shortened in the middle, because names of files often differ only
+ * at their ends. The tooltip has the whole name.
  *
  * @param {string} text
  */
@@ -116,7 +117,7 @@ export function shortName(text) {
 }
 
 /**
- * An element of index.html.
+ * Returns an element of index.html.
  *
  * @param {string} id
  * @returns {HTMLElement}

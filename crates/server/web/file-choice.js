@@ -1,9 +1,12 @@
-// The files to check: chosen in a dialog or dropped on the page, with buttons that remove them.
+// The files to check, which are chosen in a dialog or dropped on the page, with buttons that remove them.
 
 import { announce, h, name } from './dom.js';
 import { bytes, counted } from './format.js';
 
-/** The endings that the file dialog offers first. Other files may be chosen, too, because the server recognises formats by content. */
+/**
+ * Name endings that the file dialog offers first. Other files may be chosen, too, because the server recognises formats
+ * by content.
+ */
 const ENDINGS = '.docx,.odt,.pdf,.html,.htm,.md,.txt,.pptx,.epub';
 
 export class FileChoice {

@@ -1,9 +1,9 @@
-// Numbers, times and places in the form in which the command prints them.
+// Formats numbers, times and places as the command prints them.
 
 /** @typedef {import('./types.js').Place} Place */
 
 /**
- * A count in groups of three digits, with spaces at which no line breaks.
+ * Formats a count in groups of three digits, separated by spaces at which no line breaks.
  *
  * @param {number} number
  */
@@ -12,7 +12,7 @@ export function count(number) {
 }
 
 /**
- * A count with its noun. `plural` is for nouns whose plural has more than an s.
+ * Formats a count with its noun. `plural` is needed for nouns whose plural is not formed by an s.
  *
  * @param {number} number
  * @param {string} noun
@@ -23,13 +23,13 @@ export function counted(number, noun, plural = `${noun}s`) {
 }
 
 /**
- * A similarity, a share or a probability in percent. It is cut and not rounded, so that only 1 is shown as 100 %, and no value below
- * a threshold is shown as the threshold.
+ * Formats a similarity, a share or a probability in percent. The value is truncated and not rounded, so that only 1 is
+ * shown as 100 %, and no value below a threshold is shown as the threshold.
  *
  * @param {number} value from 0 to 1
  */
 export function percent(value) {
-  // 0.29 * 1000 is 289.99999999999994, so the product is rounded to six digits before it is cut.
+  // 0.29 * 1000 is 289.99999999999994, so the product is rounded to six digits before it is truncated.
   return `${Math.floor(Number((value * 1000).toFixed(6))) / 10}\u00a0%`;
 }
 
@@ -41,11 +41,14 @@ export function bytes(number) {
   return `${digits}\u00a0${units[power]}`;
 }
 
-/** The part of a word before a cut. Scripts without spaces may be cut anywhere. */
+/**
+ * Matches the part of a word before a cut. Scripts without spaces do not match, because their texts may be cut
+ * anywhere.
+ */
 const BROKEN_WORD = /[^\s\u2e80-\uffff]{1,40}$/u;
 
 /**
- * The beginning of a text in one line. It ends with a whole word.
+ * Returns the beginning of a text in one line, up to the end of a word.
  *
  * @param {string} text
  * @param {number} most characters
@@ -72,7 +75,7 @@ export function placeName(place) {
 }
 
 /**
- * The label of a place in the margin of its text.
+ * Returns the label of a place in the margin of its text.
  *
  * @param {Place} place
  */

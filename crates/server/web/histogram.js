@@ -1,4 +1,4 @@
-// A histogram of similarities with a slider for a threshold, which shows how many values reach it.
+// A histogram of similarities, with a slider for a threshold. The number of values that reach the threshold is shown.
 
 import { h, svg } from './dom.js';
 import { count, percent } from './format.js';
@@ -7,11 +7,12 @@ import { count, percent } from './format.js';
 /**
  * @typedef {object} Threshold
  * @property {string} label of the slider
- * @property {number} value the first value of the slider
+ * @property {number} value initial value of the slider
  * @property {boolean} [logarithmic] whether the height of a bar is the logarithm of its count
  * @property {number} step
- * @property {number} [most] the highest threshold; without it, the end of the bars
- * @property {(threshold: number) => { reach: number, noun: string }} counts the number of values that reach a threshold
+ * @property {number} [most] highest threshold; by default, the upper end of the last bar
+ * @property {(threshold: number) => { reach: number, noun: string }} counts returns the number of values that reach a
+ * threshold
  * @property {(threshold: number) => void} [changed]
  */
 
@@ -24,7 +25,7 @@ const LEAST = 1.5;
 let histograms = 0;
 
 /**
- * Bars that count values.
+ * Counts values in bars of equal width.
  *
  * @param {number[]} values from 0 to 1
  * @param {number} bars
@@ -37,7 +38,7 @@ export function barsOf(values, bars = 20) {
 }
 
 /**
- * @param {Bar[]} bars ascending, touching and of one width
+ * @param {Bar[]} bars in ascending order, adjacent and of equal width
  * @param {string} caption
  * @param {Threshold} threshold
  */
@@ -49,7 +50,7 @@ export function histogram(bars, caption, { label, value, logarithmic = false, st
   const input = h('input', { type: 'range', id, min: least, max: most ?? end, step, value });
   // The slider is as long as the bars that it can reach, so that its thumb is below the line of the threshold.
   input.style.setProperty('--reach', String(((most ?? end) - least) / (end - least)));
-  // The slider has the same words as its value text, and a screen reader must not read them twice.
+  // The output is silent for screen readers, because the value text of the slider has the same words.
   const reading = h('output', { for: id, 'aria-live': 'off' });
   const follow = () => {
     const at = Number(input.value);

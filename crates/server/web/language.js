@@ -1,11 +1,11 @@
-// The language of a text by its script. Line breaks, glyphs and voices of the browser depend on it.
+// Finds the language of a text by its script. The browser chooses line breaks, glyphs and voices by the language.
 
-/** Number of characters of a text that are looked at. */
+/** Number of characters at the beginning of a text that are examined. */
 const SAMPLE = 2000;
 
 /**
- * The language tag of a text. It is empty if the language is not known, because without a tag the browser would take the text for
- * English, the language of the page.
+ * Returns the language tag of a text, or an empty string if the language is not known. Without a tag, the browser would
+ * take the text for English, the language of the page.
  *
  * @param {string} text
  */
@@ -17,14 +17,14 @@ export function language(text) {
   return '';
 }
 
-/** Characters of scripts without spaces. Each is a token. */
+/** Characters of scripts without spaces, each of which is a token. */
 const SINGLE_TOKENS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu;
 const RUNS = /[\p{Alphabetic}\p{M}\p{N}_]+/gu;
 
 /**
- * The noun for the tokens of a text, by the rule of `ShingleUnit::noun_in` of `minwise`: if a text has more characters of scripts
- * without spaces than words, its tokens are called characters.
+ * Returns the noun for the tokens of a text, by the rule of `ShingleUnit::noun_in` of `minwise`. If a text has more
+ * characters of scripts without spaces than words, its tokens are called characters.
  *
  * @param {string} spec of the archive
  * @param {string | null} text

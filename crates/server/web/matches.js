@@ -53,7 +53,7 @@ export function matchesView(answer, { self, other }, thresholds, pairHref) {
  * @param {string} self
  * @param {string} other
  * @param {Thresholds} thresholds
- * @returns {Measure[]} the first one is the most prominent
+ * @returns {Measure[]} the most prominent measure first
  */
 function measuresOf(matches, self, other, { threshold, containment }) {
   /** @type {Measure[]} */
@@ -85,7 +85,8 @@ function measuresOf(matches, self, other, { threshold, containment }) {
 }
 
 /**
- * A slider on one of the measures. It hides the rows below its value and sorts the others by that measure.
+ * Creates a slider for one of the measures. The slider hides the rows below its value, and sorts the table by the
+ * measure.
  *
  * @param {Match[]} matches
  * @param {Measure[]} measures
@@ -98,11 +99,12 @@ function thresholdPanel(matches, measures, rows, changed) {
   const chartOf = (/** @type {Measure} */ { title, threshold, of }) => {
     const values = matches.map(of);
     const order = rows.map((_, at) => at).sort((a, b) => values[b] - values[a] || a - b);
-    // On the first call, the rows are not in the table yet, so they are sorted after it is built.
+    // On the first call, the rows are not in the table yet, so they are sorted after the table is built.
     queueMicrotask(() => rows[0].parentElement?.append(...order.map((at) => rows[at])));
     return histogram(barsOf(values), `Matches by ${title.toLowerCase()}`, {
       label: `Minimum: ${title.toLowerCase()}`,
-      // The slider has steps of one percent. The value is cut, because a slider above the threshold would hide matches.
+      // The slider has steps of one percent. The threshold is truncated, because a slider above the threshold would
+      // hide matches.
       value: Math.floor(Number((threshold * 100).toFixed(6))) / 100,
       step: 0.01,
       counts: (minimum) => ({ reach: values.filter((value) => value >= minimum).length, noun: `of ${all}` }),
@@ -163,7 +165,7 @@ function row(match, measures, unit, href) {
   );
 }
 
-/** Details of how the answer was found. @param {Answer} answer */
+/** Shows how the answer was found. @param {Answer} answer */
 function details({ query, compared, not_compared, passed_over, recall_at_threshold, elapsed_ms, spec }) {
   return h(
     'div',

@@ -1,10 +1,10 @@
-// The metadata of a document, which may be any JSON, in lines for people.
+// Shows the metadata of a document, which may be any JSON, as lines for people.
 
 import { description, h, name } from './dom.js';
 
 /** @typedef {import('./types.js').Metadata} Metadata */
 
-/** Maximum number of fields in a list. The page of a document shows all. */
+/** Maximum number of fields in a list. The page of a document shows all fields. */
 const LISTED = 4;
 
 /** @param {unknown} value */
@@ -20,7 +20,7 @@ function entries(metadata) {
 }
 
 /**
- * The first fields, in one line.
+ * Returns the first fields as one line.
  *
  * @param {Metadata} metadata
  */
@@ -35,7 +35,7 @@ export function metadataLine(metadata) {
 }
 
 /**
- * All fields.
+ * Returns all fields as terms of a description list.
  *
  * @param {Metadata} metadata
  */

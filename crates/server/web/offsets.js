@@ -1,8 +1,8 @@
-// Conversion of byte offsets into UTF-8, which the server uses, to offsets into a string.
+// Converts byte offsets into UTF-8, which the server uses, to offsets into a string.
 
 /**
- * Offsets into a string for byte offsets into its UTF-8, in one pass over the text. An offset within a character becomes that of the
- * character, and an offset after the end becomes the end.
+ * Returns the offsets into a string for byte offsets into its UTF-8 form, in one pass over the text. An offset within a
+ * character becomes the offset of the character, and an offset after the end becomes the end.
  *
  * @param {string} text
  * @param {number[]} byteOffsets in any order

@@ -1,4 +1,4 @@
-// A text, cut into paragraphs and these into pieces. A piece belongs to one passage or to none.
+// Cuts a text into paragraphs, and each paragraph into pieces. A piece belongs to one passage or to none.
 
 /** @typedef {import('./types.js').Place} Place */
 /** @typedef {{ at: number, place: Place }} PlaceAt a place with its offset into the string */
@@ -7,25 +7,31 @@
  * @property {number} start
  * @property {number} end
  * @property {number | null} passage the passage whose colour the piece has
- * @property {number[]} begins the passages that begin with it
- * @property {Place | null} place the place that begins with it
+ * @property {number[]} begins the passages that begin with the piece
+ * @property {Place | null} place the place that begins with the piece
  */
 /**
  * @typedef {object} Paragraph
  * @property {number} start
  * @property {number} end
- * @property {boolean} isApart whether there is space before it
+ * @property {boolean} isApart whether there is space before the paragraph
  * @property {Piece[]} pieces
  */
 
-/** A line wider than this was not wrapped by hand, so the next line is another paragraph. Full-width characters count twice. */
+/**
+ * Maximum width of a line that was wrapped by hand. After a wider line, another paragraph begins. Full-width characters
+ * count twice.
+ */
 const HAND_WRAPPED = 120;
-/** Lines longer than this are drawn as several blocks, because the browser lays out a block as a whole. */
+/**
+ * Maximum length of a block. A longer line is drawn as several blocks, because the browser lays out a block as a whole.
+ */
 const BLOCK = 4000;
 const LINE_END = /[\n\f]/g;
 
 /**
- * Cuts a text into paragraphs with their pieces. A generator, so that the first paragraph can be drawn before the last is cut.
+ * Cuts a text into paragraphs with their pieces. The function is a generator, so that the first paragraph can be drawn
+ * before the last is cut.
  *
  * @param {string} text
  * @param {[start: number, end: number][]} ranges of the passages, as offsets into the string; they may overlap
@@ -52,7 +58,7 @@ export function* paragraphs(text, ranges, places) {
       const next = cuts[cut];
       const inside = next !== undefined && next.start <= at;
       let stop = Math.min(end, next === undefined ? end : inside ? next.end : next.start);
-      // Several places may begin here if pages are empty. The text belongs to the last of them.
+      // If pages are empty, several places begin at this offset. The text belongs to the last of these places.
       let begun = null;
       for (; place < places.length && places[place].at <= at; place++) begun = places[place].place;
       if (place < places.length) stop = Math.min(stop, places[place].at);
@@ -74,7 +80,7 @@ export function* paragraphs(text, ranges, places) {
 }
 
 /**
- * The ranges without overlaps. If several ranges overlap, the longest one is drawn.
+ * Returns the ranges without overlaps. If several ranges overlap, the longest of them is drawn.
  *
  * @param {[start: number, end: number][]} ranges
  * @returns {{ start: number, end: number, passage: number, begins: number[] }[]} ascending
@@ -101,7 +107,7 @@ function withoutOverlaps(ranges) {
 }
 
 /**
- * The width of a text in characters of half width.
+ * Returns the width of a text in characters of half width.
  *
  * @param {string} text
  */
@@ -109,14 +115,15 @@ export function textWidth(text) {
   let width = text.length;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
-    // Han and its punctuation, kana, Hangul and full-width forms. The two halves of a surrogate pair add up to the full width.
+    // Han and its punctuation, kana, Hangul and full-width forms count twice. The two halves of a surrogate pair
+    // already add up to the full width.
     if (unit >= 0x2e80 && (unit < 0xd800 || unit >= 0xf900)) width += 1;
   }
   return width;
 }
 
 /**
- * The lines of a text without their ends; long lines in several parts. A form feed ends a line, too.
+ * Yields the lines of a text without their ends, and long lines in several parts. A form feed ends a line, too.
  *
  * @param {string} text
  * @returns {Generator<{ start: number, end: number, startsLine: boolean, endsLine: boolean }>}
@@ -136,7 +143,7 @@ function* blocks(text) {
 }
 
 /**
- * The end of a block of a long line: after a sentence, else after a word, else anywhere.
+ * Returns the end of a block of a long line: after a sentence if possible, else after a word, else anywhere.
  *
  * @param {string} text
  * @param {number} start

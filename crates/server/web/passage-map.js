@@ -1,5 +1,5 @@
-// The map of the passages: the two texts as bars, with a ribbon from each passage to its partner. Ribbons of moved passages cross
-// others.
+// The map of the passages: the two texts as bars, with a ribbon from each passage to its partner. Ribbons of moved
+// passages cross other ribbons.
 
 import { svg } from './dom.js';
 import { passageStyle } from './passages.js';
@@ -7,16 +7,16 @@ import { passageStyle } from './passages.js';
 /** @typedef {import('./passages.js').Passages} Passages */
 /** @typedef {import('./passages.js').SideName} SideName */
 
-/** Width of a bar. The map is 100 wide. */
+/** Width of a bar, on a map of width 100. */
 const BAR = 18;
-/** Length of the map. The browser scales it to its size on the screen. */
+/** Length of the map. The browser scales the map to its size on the screen. */
 const LENGTH = 1000;
-/** Minimum length of a passage, so that it is visible. */
+/** Minimum length of a passage on the map, so that a short passage is visible. */
 const LEAST = 3;
 
 /**
- * The map. It marks the current passage, and a click on a ribbon goes to its passage. `look` sets the part of a text that is in view,
- * as shares of its length.
+ * Draws the map. The map marks the current passage, and a click on a ribbon goes to its passage. `look` sets the part
+ * of a text that is in view, as shares of the length of the text.
  *
  * @param {Passages} passages
  * @param {AbortSignal} signal
@@ -44,7 +44,8 @@ export function passageMap(passages, signal) {
     map.querySelector('.current')?.classList.remove('current');
     const current = map.querySelector(`[data-passage="${passages.current}"]`);
     current?.classList.add('current');
-    // In SVG, later nodes cover earlier ones. The current ribbon covers the others, and the windows cover it.
+    // In SVG, later nodes cover earlier nodes. The current ribbon covers the other ribbons, and the windows cover the
+    // current ribbon.
     if (current) windows.left.before(current);
   };
   const look = (/** @type {SideName} */ side, /** @type {number} */ from, /** @type {number} */ to) => {
@@ -62,7 +63,7 @@ export function passageMap(passages, signal) {
 }
 
 /**
- * A point of the map, by its distances along and across the bars.
+ * Formats a point of the map, given its distances along and across the bars.
  *
  * @param {number} along
  * @param {number} across
@@ -73,11 +74,11 @@ function point(along, across, isHorizontal) {
 }
 
 /**
- * A part of a bar.
+ * Returns the outline of a part of a bar.
  *
  * @param {number} from
  * @param {number} to
- * @param {number} at the place of the bar across the map
+ * @param {number} at the position of the bar across the map
  * @param {boolean} isHorizontal
  */
 function block(from, to, at, isHorizontal) {

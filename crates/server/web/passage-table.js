@@ -1,4 +1,4 @@
-// The passages of a pair as a table.
+// A table of the passages of a pair.
 
 import { h, name } from './dom.js';
 import { count, counted, placeName } from './format.js';

@@ -9,14 +9,16 @@ import { TextView } from './text-view.js';
 /** @typedef {import('./types.js').Side} Side */
 /** @typedef {'left' | 'right'} SideName */
 
-/** Number of colours, which passages take in turn, so that neighbours differ. style/text.css has as many. */
+/**
+ * Number of colours, which passages take in turn, so that neighbours differ. style/colours.css defines these colours.
+ */
 const HUES = 5;
 
-/** The sign of a moved passage. */
+/** Symbol in the sign of a moved passage. */
 export const MOVED = '⇅';
 
 /**
- * The classes that give a passage its colour.
+ * Returns the classes that give a passage its colour.
  *
  * @param {Passage} passage
  * @param {number} index
@@ -26,7 +28,7 @@ export function passageStyle(passage, index) {
 }
 
 export class Passages extends EventTarget {
-  /** The index of the current passage. */
+  /** Index of the current passage. */
   current = 0;
   /** @type {{ left: TextView, right: TextView }} */
   views;
@@ -36,7 +38,7 @@ export class Passages extends EventTarget {
    * @param {Side & { text: string }} left
    * @param {Side & { text: string }} right
    * @param {Passage[]} passages
-   * @param {'word' | 'character' | 'term'} unit of their lengths
+   * @param {'word' | 'character' | 'term'} unit of the lengths of passages
    */
   constructor(left, right, passages, unit) {
     super();
@@ -68,7 +70,7 @@ export class Passages extends EventTarget {
   }
 
   /**
-   * The number, length and places of a passage in words.
+   * Describes the number, the length and the places of a passage.
    *
    * @param {number} passage
    */
@@ -98,7 +100,7 @@ export class Passages extends EventTarget {
     announce(this.describe(passage));
   }
 
-  /** Scrolls the current passage to the same height in both panes, unless a person has scrolled already. */
+  /** Scrolls the current passage to the same height in both panes, unless a person has already scrolled. */
   align() {
     const panes = Object.values(this.views).map((view) => view.element.closest('.pane'));
     if (this.count === 0 || panes.some((pane) => pane === null || pane.scrollTop > 0)) return;
@@ -119,7 +121,7 @@ export class Passages extends EventTarget {
     for (const { marks, anchors } of Object.values(this.views)) {
       for (const mark of marks.get(this.current) ?? []) mark.classList.remove('current');
       for (const mark of marks.get(passage) ?? []) mark.classList.add('current');
-      // Tab reaches one sign per text. If it reached all, the way past a long text would be too long.
+      // Tab reaches only one sign per text, because the way past all signs of a long text would be too long.
       signOf(anchors.get(this.current), this.current)?.setAttribute('tabindex', '-1');
       signOf(anchors.get(passage), passage)?.setAttribute('tabindex', '0');
     }
@@ -128,7 +130,7 @@ export class Passages extends EventTarget {
   }
 
   /**
-   * Handles a click on a passage: the clicked passage stays where it is, and its partner scrolls beside it.
+   * Handles a click on a passage: the clicked passage stays in place, and its partner scrolls to the same height.
    *
    * @param {MouseEvent} event
    * @param {SideName} from
@@ -138,7 +140,7 @@ export class Passages extends EventTarget {
     const mark = target?.closest('mark');
     if (!mark || !(mark instanceof HTMLElement)) return;
     const sign = target?.closest('button');
-    // The click at the end of a selection is not a click on the passage.
+    // A click that ends a selection is not a click on the passage.
     if (!sign && !getSelection()?.isCollapsed) return;
     const passage = Number(sign?.dataset.passage ?? mark.dataset.passage);
     const other = from === 'left' ? this.views.right : this.views.left;
@@ -146,7 +148,7 @@ export class Passages extends EventTarget {
     const { top } = mark.getBoundingClientRect();
     scrollTo(other, passage, top);
     announce(this.describe(passage));
-    // A click by key (its detail is 0) moves the focus to the partner, so that the next Enter leads back.
+    // A click by key, whose detail is 0, moves the focus to the partner, so that the next Enter leads back.
     if (sign && event.detail === 0) signOf(other.anchors.get(passage), passage)?.focus({ preventScroll: true });
   }
 

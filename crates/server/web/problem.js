@@ -1,4 +1,4 @@
-// Problems as nodes of the page.
+// Shows problems as nodes of the page.
 
 import { Problem } from './api.js';
 import { h, name } from './dom.js';
@@ -15,7 +15,7 @@ export function problemOf(error) {
 }
 
 /**
- * A problem as a part of a page.
+ * Shows a problem as a part of a page.
  *
  * @param {ProblemBody} problem
  */
@@ -30,7 +30,7 @@ export function problemNotice(problem) {
 }
 
 /**
- * A problem as a page.
+ * Shows a problem as a whole page.
  *
  * @param {unknown} error
  */

@@ -1,4 +1,5 @@
-// The router: shows the view of the address. The old view stays until the new one is ready, as when a browser loads a document.
+// The router shows the view of an address. The old view stays until the new view is ready, as when a browser loads a
+// document.
 
 import { Problem } from './api.js';
 import { announce, h, shell } from './dom.js';
@@ -23,16 +24,16 @@ import { problemView } from './problem.js';
 /** @type {Route[]} */
 let routes = [];
 let visit = new AbortController();
-/** The address that is shown, without the part from `#` on. */
+/** Address that is shown, without the part from `#` on. */
 let shown = '';
 
 /** @param {Route[]} list */
 export function start(list) {
   routes = list;
-  // The browser would restore the scroll position before the content is there, so `show` does it.
+  // The browser would restore the scroll position before the content is drawn, so `show` restores it.
   history.scrollRestoration = 'manual';
   window.addEventListener('popstate', () => {
-    // A step within a view, such as the link to its content, changes nothing.
+    // A step of the history within a view, such as the link to its content, needs no new view.
     if (address() !== shown) show('back');
   });
   document.addEventListener('click', follow);
@@ -121,7 +122,7 @@ async function viewOfAddress(signal) {
   }
 }
 
-/** Focuses the heading, so that screen readers read it next and Tab goes on from it. @param {HTMLElement} main */
+/** Focuses the heading, so that screen readers read it next and Tab continues from it. @param {HTMLElement} main */
 function focusHeading(main) {
   const heading = main.querySelector('h1');
   heading?.setAttribute('tabindex', '-1');

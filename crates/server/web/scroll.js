@@ -1,15 +1,16 @@
-// Scrolling to a passage. Chunks of a text have estimated heights until they come into view, so the target moves while this scrolls.
+// Scrolls to a passage. Chunks of a text have estimated heights until they come into view, so the target can move while
+// the pane scrolls.
 
 /** @typedef {import('./text-view.js').TextView} TextView */
 
-/** The share of the pane above the passage. */
+/** Share of the pane that stays above the passage. */
 const ABOVE = 0.2;
 /** Number of frames after which the chunks in view and their neighbours have their real heights. */
 const FRAMES = 4;
 /** Maximum distance from the target in pixels. */
 const NEAR = 2;
 
-/** The current scroll of each pane. A newer one replaces it. @type {WeakMap<Element, symbol>} */
+/** Current scroll of each pane, which a newer scroll replaces. @type {WeakMap<Element, symbol>} */
 const underWay = new WeakMap();
 
 /**

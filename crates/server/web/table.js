@@ -37,7 +37,7 @@ export function cell({ title, isNumber, isLeading }, ...content) {
 }
 
 /**
- * A cell with a bar below its number.
+ * Creates a cell with a bar below its number.
  *
  * @param {Column} column
  * @param {string} number

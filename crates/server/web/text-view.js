@@ -1,7 +1,7 @@
-// A text with its passages, drawn in chunks, so that a hundred pages appear and scroll quickly.
+// Draws a text with its passages in chunks, so that a hundred pages appear and scroll quickly.
 //
-// Chunks are built for a few milliseconds at a time. By `content-visibility`, the browser lays out a chunk when it comes into view.
-// Until then, the height of a chunk is estimated from its characters.
+// Chunks are built for a few milliseconds at a time. With `content-visibility`, the browser lays out a chunk when it
+// comes into view. Until then, the height of a chunk is estimated from its characters.
 
 import { h, visible } from './dom.js';
 import { excerpt, placeName, placeSign } from './format.js';
@@ -15,24 +15,24 @@ import { stringOffsets } from './offsets.js';
 /** @typedef {import('./types.js').Place} Place */
 /** @typedef {import('./types.js').Range} Range */
 /**
- * @typedef {object} Drawing How the passages of a text are drawn.
+ * @typedef {object} Drawing Functions that draw the passages of a text.
  * @property {(passage: number) => string} style the classes of a passage
  * @property {(passage: number) => Node} sign the node at the beginning of a passage
  */
 
 /** Minimum number of characters per chunk. */
 const CHUNK = 3000;
-/** Number of characters whose width is measured. */
+/** Number of characters at the beginning of a text whose width is measured. */
 const PROBE = 200;
-/** The text that stays on one line with a sign: a word, or one character of a script without spaces. */
+/** Text that stays on one line with the sign of a passage: a word, or one character of a script without spaces. */
 const FIRST_WORD = /^(?:[\u2e80-\uffff]|[^\s\u2e80-\uffff]{1,30})/;
-/** Milliseconds for which chunks are built without a pause. It is less than a frame. */
+/** Maximum time for which chunks are built without a pause, in milliseconds. The time is shorter than a frame. */
 const SLICE_MS = 8;
 
 export class TextView {
-  /** The node with the beginning of each passage. @type {Map<number, HTMLElement>} */
+  /** First node of each passage. @type {Map<number, HTMLElement>} */
   anchors = new Map();
-  /** The nodes of each passage. @type {Map<number, HTMLElement[]>} */
+  /** All nodes of each passage. @type {Map<number, HTMLElement[]>} */
   marks = new Map();
   #text;
   #places;
@@ -60,7 +60,7 @@ export class TextView {
   }
 
   /**
-   * The range of a passage in the string.
+   * Returns the range of a passage in the string.
    *
    * @param {number} passage
    */
@@ -69,7 +69,7 @@ export class TextView {
   }
 
   /**
-   * The beginning of a passage.
+   * Returns the beginning of a passage as an excerpt.
    *
    * @param {number} passage
    * @param {number} most characters
@@ -79,7 +79,7 @@ export class TextView {
   }
 
   /**
-   * The place in which a passage begins.
+   * Returns the place in which a passage begins.
    *
    * @param {number} passage
    * @returns {Place | null}
@@ -90,7 +90,7 @@ export class TextView {
   }
 
   /**
-   * Draws the text. The first chunks are drawn at once.
+   * Draws the text. The first chunks are drawn immediately.
    *
    * @param {AbortSignal} signal
    * @returns {Promise<void>} resolves when the whole text is drawn
@@ -108,7 +108,7 @@ export class TextView {
     }
   }
 
-  /** Number of half-width characters per line, by the measured width of the beginning of the text. */
+  /** Returns the number of half-width characters per line, by the measured width of the beginning of the text. */
   #columns() {
     const probe = h('span', { class: 'probe' }, this.#text.slice(0, PROBE).replace(/\s/gu, ' '));
     const chunk = h('div', { class: 'chunk' }, h('p', {}, probe));
@@ -162,7 +162,7 @@ export class TextView {
 }
 
 /**
- * The label of a page or a paragraph, in the margin if it begins a line.
+ * Creates the label of a place, in the margin if the place begins a line.
  *
  * @param {Place} place
  * @param {boolean} inMargin
@@ -172,7 +172,7 @@ function placeLabel(place, inMargin) {
 }
 
 /**
- * Groups of paragraphs that are drawn together.
+ * Groups paragraphs into chunks, which are drawn together.
  *
  * @param {Iterable<Paragraph>} list
  * @returns {Generator<Paragraph[]>}

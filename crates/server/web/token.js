@@ -1,21 +1,24 @@
-// The access token, if the server needs one. A person types it into a dialog, and the page keeps it while the tab is open.
+// The access token, if the server needs one. A person types the token into a dialog, and the page keeps the token while
+// the tab is open.
 
 import { h, shell } from './dom.js';
 
 const KEY = 'minwise-token';
 
-/** The open dialog, so that several calls at the same moment open only one. @type {Promise<void> | null} */
+/**
+ * Promise of the open dialog, so that several calls at the same time open only one dialog. @type {Promise<void> | null}
+ */
 let asked = null;
 
-/** The token, or null if none was typed yet. */
+/** Returns the token, or null if no token was typed yet. */
 export function token() {
   return sessionStorage.getItem(KEY);
 }
 
 /**
- * Asks for a token, and resolves when there is another one than the refused one.
+ * Asks for a token, and resolves when there is another token than the rejected token.
  *
- * @param {string | null} refused the token that the server refused, or null if none was sent
+ * @param {string | null} refused the token that the server rejected, or null if none was sent
  * @param {Error} problem thrown if no token is given
  * @returns {Promise<void>}
  */
@@ -38,7 +41,7 @@ function ask(wasRefused, problem) {
       type: 'password',
       id: 'token',
       required: true,
-      // These characters are allowed in a header.
+      // A header may contain only these characters.
       pattern: '[!-~]+',
       autocomplete: 'off',
       spellcheck: 'false',

@@ -1,4 +1,4 @@
-// The types of the server's answers. ../API.md describes them.
+// Types of the server's answers, which ../API.md describes.
 
 /** @typedef {{ page: number } | { slide: number } | { chapter: number } | { paragraph: number }} Place */
 /** @typedef {{ offset: number, place: Place }} Mark */
@@ -18,7 +18,7 @@
 /** @typedef {{ documents: Listed[], next: string | null }} Listing */
 
 /**
- * @typedef {object} Match A document of the archive that shares text with the one that was checked.
+ * @typedef {object} Match A document of the archive that shares text with the checked text.
  * @property {string} id
  * @property {string | null} title
  * @property {Metadata} metadata
@@ -38,11 +38,11 @@
  * @property {Query} query
  * @property {Match[]} matches the best matches
  * @property {number} further number of matches that are not in the list
- * @property {number} compared candidates that were compared exactly
- * @property {number} not_compared candidates beyond the limit
+ * @property {number} compared number of candidates that were compared exactly
+ * @property {number} not_compared number of candidates beyond the limit
  * @property {number} passed_over
  * @property {number} recall_at_threshold
- * @property {string | null} no_passages why passages have no place in their documents
+ * @property {string | null} no_passages reason why passages have no places in their documents
  * @property {number} elapsed_ms
  * @property {string} spec
  */

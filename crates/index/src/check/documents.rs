@@ -14,18 +14,20 @@ use crate::progress::Reached;
 use crate::record::DocumentRow;
 use crate::store::{IndexCounts, KeyspaceName, View};
 
-/// Sums over all documents, with which other rows are compared.
+/// Totals over all documents, with which an integrity check compares the stored rows.
 pub(super) struct Sums {
-    /// The existing documents.
+    /// Set of the existing documents.
     pub(super) live: Live,
-    /// The sums of the digests of their postings; `None` if a record cannot be read.
+    /// Sums of the posting digests of all documents, for bands and for fingerprints; `None` if a record
+    /// cannot be read.
     pub(super) postings: Option<[u64; 2]>,
-    /// Number of documents that the table of frequencies has to count.
+    /// Number of existing documents that the table of frequencies should count.
     pub(super) counted: u64,
 }
 
 impl Index {
-    /// Reads documents by their numbers, so that one that cannot be read does not hide later ones.
+    /// Checks documents in the order of their numbers, so that an unreadable record does not hide later
+    /// documents.
     pub(super) fn check_documents(
         &self,
         view: &View<'_>,
@@ -77,14 +79,14 @@ impl Index {
                 *sum = sum.wrapping_add(u64::from_le_bytes(own));
             }
         }
-        // If a document cannot be read, the sums are not known.
+        // If a document cannot be read, the counted totals are too low, so they are not compared.
         if !checked.counts.contains_key(&FindingKind::Document) {
             compare(state, &counted, checked);
         }
         Ok(sums)
     }
 
-    /// Checks a document. Returns the stored bytes of its text, or the damage in words.
+    /// Checks a document, and returns the number of stored bytes of its text, or a description of the damage.
     fn check_document(
         &self,
         view: &View<'_>,
@@ -127,7 +129,7 @@ impl Index {
     }
 }
 
-/// Compares the stored counters with the counted ones.
+/// Compares the stored counters with the totals of the documents.
 fn compare(state: &IndexCounts, counted: &IndexCounts, checked: &mut IntegrityReport) {
     for (what, was, is) in [
         ("documents", state.documents, counted.documents),

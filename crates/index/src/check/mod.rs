@@ -1,9 +1,9 @@
-//! Integrity check: whether all stored data are as they were written.
+//! Integrity check of an index: compares all stored data with their checksums and with the documents.
 //!
-//! First, every document is read, its text hashed, and its shingles computed again ([`documents`]). Then every row is read, its checksum
-//! compared, and its document looked up ([`rows`]). The stored postings are compared with those that follow from the documents by the
-//! sums of their digests. Data that cannot be read are a finding, and the check continues after them. It keeps one bit per document in
-//! memory.
+//! First, [`documents`] reads every document, hashes its text, and computes its shingles again. Then [`rows`]
+//! reads every row, compares its checksum, and looks up its document. Postings are compared by sums: the sum
+//! of the digests of all stored postings must equal the sum of the digests over all documents. Unreadable
+//! data become a finding, and the check continues after them. The check keeps one bit per document in memory.
 
 mod documents;
 mod rows;
@@ -33,7 +33,7 @@ pub enum FindingKind {
     Document,
     /// A row belongs to no document.
     Orphan,
-    /// Postings do not follow from the documents.
+    /// The stored postings differ from the postings of the documents.
     Postings,
     /// The table of frequencies is damaged.
     Frequencies,
@@ -49,7 +49,7 @@ pub struct Finding {
     pub kind: FindingKind,
     /// The id of the document that the finding concerns, if there is one.
     pub id: Option<String>,
-    /// The damage, in words.
+    /// Description of the damage.
     pub what: String,
 }
 
@@ -59,13 +59,13 @@ pub struct Finding {
 pub struct IntegrityReport {
     /// Number of documents that were read.
     pub documents: u64,
-    /// Number of rows that were read, of all keyspaces.
+    /// Number of rows that were read in all keyspaces.
     pub rows: u64,
     /// The findings, at most 100 of each kind.
     pub findings: Vec<Finding>,
-    /// Number of findings of each kind, listed or not.
+    /// Number of findings per kind, including unlisted findings.
     pub counts: BTreeMap<FindingKind, u64>,
-    /// Number of documents that a repair left out, because they could not be read whole.
+    /// Number of documents that a repair left out, because some of their data could not be read.
     pub taken_out: u64,
 }
 
@@ -99,22 +99,27 @@ impl Index {
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels, and with
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system refuses something. Damage is no error: it is in the
-    /// report.
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system reports an error. Damage is not an
+    /// error but a finding of the report.
     pub fn check_integrity(&self, observer: &dyn Observer) -> Result<IntegrityReport> {
         let mut checked = IntegrityReport::default();
         self.check_into(&mut checked, observer)?;
         Ok(checked)
     }
 
-    /// Verifies all stored data of the index in a folder as [`check_integrity`](Self::check_integrity) does, even if the index
-    /// cannot be [opened](Index::open) because acknowledged changes or counters are lost.
+    /// Verifies all stored data of the index in a folder as [`check_integrity`](Self::check_integrity) does,
+    /// even if the index cannot be [opened](Index::open) because acknowledged changes or counters are lost.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::NotAnIndex`](crate::ErrorKind::NotAnIndex), [`ErrorKind::Locked`](crate::ErrorKind::Locked),
-    /// [`ErrorKind::Version`](crate::ErrorKind::Version) or [`ErrorKind::Unicode`](crate::ErrorKind::Unicode) if the folder
-    /// cannot be opened at all, with [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if its header or the files of the
-    /// storage engine cannot be read, and where [`check_integrity`](Self::check_integrity) does.
+    /// - Fails with [`ErrorKind::NotAnIndex`](crate::ErrorKind::NotAnIndex) if the folder is not an index.
+    /// - Fails with [`ErrorKind::Locked`](crate::ErrorKind::Locked) if another process has the index open.
+    /// - Fails with [`ErrorKind::Version`](crate::ErrorKind::Version) if the index has another format
+    ///   version.
+    /// - Fails with [`ErrorKind::Unicode`](crate::ErrorKind::Unicode) if the index has another Unicode
+    ///   version.
+    /// - Fails with [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if the header of the index or the files
+    ///   of the storage engine cannot be read.
+    /// - Fails as [`check_integrity`](Self::check_integrity) does.
     pub fn examine(path: impl AsRef<Path>, observer: &dyn Observer) -> Result<IntegrityReport> {
         let (index, mut checked) = Self::open_as_it_is(path.as_ref())?;
         index.check_into(&mut checked, observer)?;
@@ -122,14 +127,15 @@ impl Index {
     }
 
     pub(crate) fn check_into(&self, checked: &mut IntegrityReport, observer: &dyn Observer) -> Result<()> {
-        // The lock keeps changes away until the check ends.
+        // The lock blocks changes until the check ends.
         let writer = self.write();
         let view = self.store.view();
         let sums = self.check_documents(&view, &writer.state, checked, observer)?;
         self.check_rows(&view, &writer.state, &sums, checked, observer)
     }
 
-    /// Opens an index even if its acknowledged number or its counters are damaged, and returns these findings.
+    /// Opens an index even if its file `acknowledged` or its counters are damaged, and reports this damage as
+    /// findings.
     pub(crate) fn open_as_it_is(path: &Path) -> Result<(Self, IntegrityReport)> {
         let mut checked = IntegrityReport::default();
         let (folder, settings) = Folder::open(path)?;
@@ -143,12 +149,13 @@ impl Index {
                 None,
                 format!("the counters of the archive cannot be read: {}", error.what()),
             );
-            // The next change must have a higher number than all acknowledged ones.
+            // The next change must have a higher number than all acknowledged changes.
             IndexCounts { sequence: *noted.as_ref().unwrap_or(&0), ..IndexCounts::default() }
         });
         if checked.found() > 0 {
             state.next = end(&view, &state);
-            // The number of counted documents is lost with the counters.
+            // The number of counted documents is lost with the counters, so all documents are assumed to be
+            // counted.
             state.counted = state.next;
         }
         drop(view);
@@ -176,7 +183,7 @@ impl Index {
     }
 }
 
-/// The number behind all that were given to documents, whatever was counted.
+/// Returns the number after the highest document number in any keyspace, or `state.next` if it is higher.
 pub(crate) fn end(view: &View<'_>, state: &IndexCounts) -> u32 {
     let last = [KeyspaceName::Records, KeyspaceName::Texts, KeyspaceName::Sketches, KeyspaceName::Sets]
         .into_iter()
@@ -190,7 +197,7 @@ pub(crate) fn end(view: &View<'_>, state: &IndexCounts) -> u32 {
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 impl Index {
-    /// Replaces the text of a document and nothing that depends on it.
+    /// Replaces the stored text of a document, and leaves its record, sketch and postings unchanged.
     pub fn damage_for_tests(&self, id: &str) {
         let view = self.store.view();
         let mut change = self.store.change();
@@ -220,7 +227,8 @@ mod tests {
 
     type Spoil = fn(&mut Change<'_>, &mut IndexCounts);
 
-    /// What is found when rows and counters were changed behind the back of the index, and that a repair mends it.
+    /// Returns the findings after `spoil` changed rows and counters of an index, and asserts that a repair
+    /// mends them.
     fn found(texts: Texts, spoil: impl Fn(&mut Change<'_>, &mut IndexCounts)) -> Vec<(FindingKind, String)> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("archive");
@@ -231,7 +239,8 @@ mod tests {
         change.commit(&state).unwrap();
         drop(index);
         let checked = Index::examine(&path, &Unobserved).unwrap();
-        // Nothing of a document is lost that others do not follow from.
+        // `spoil` damages only rows that can be computed again from the documents, so a repair saves all nine
+        // documents.
         assert_eq!(Index::repair(&path, &Unobserved).unwrap(), checked);
         let index = Index::open(&path).unwrap();
         assert_eq!(index.check_integrity(&Unobserved).unwrap().findings, []);

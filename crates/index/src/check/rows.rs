@@ -1,4 +1,5 @@
-//! The part of an integrity check that reads the rows of all keyspaces: their checksums, and the documents that they belong to.
+//! The part of an integrity check that reads the rows of all keyspaces: their checksums, and the documents
+//! that they belong to.
 
 use minwise::Observer;
 use minwise::figure::{counted, grouped};
@@ -58,7 +59,7 @@ impl Index {
                 KeyspaceName::Fingerprints => 1,
                 _ => continue,
             };
-            // If rows or records cannot be read, the sums differ for that reason, and there is a finding already.
+            // Unreadable rows and records already have findings, and would make the sums differ.
             if before == checked.found() && sums.postings.is_some_and(|sums| sums[posted] != found[posted]) {
                 let what = format!("the postings of `{}` are not those of the documents", space.name());
                 checked.find(FindingKind::Postings, None, what);
@@ -85,7 +86,8 @@ impl Index {
         Ok(())
     }
 
-    /// Whether a row that is no posting belongs to an existing document or to the index as a whole.
+    /// Reports whether a row other than a posting row belongs to an existing document or to the index as a
+    /// whole.
     fn belongs(&self, view: &View<'_>, space: KeyspaceName, key: &[u8], payload: &[u8], sums: &Sums) -> bool {
         let number = || self.number_of(key).ok();
         let is_live = || number().is_some_and(|number| sums.live.has(number));
@@ -94,7 +96,7 @@ impl Index {
             KeyspaceName::Ids => {
                 match self.number_of(payload).map(|number| (number, self.record(view, number))) {
                     Ok((_, Ok(record))) => record.is_some_and(|record| record.id.as_bytes() == key),
-                    // There is a finding for the record already.
+                    // `check_documents` has already reported the unreadable record.
                     Ok((number, Err(_))) => sums.live.has(number),
                     Err(_) => false,
                 }
@@ -108,7 +110,7 @@ impl Index {
     }
 }
 
-/// Adds the digests of the postings of a row, without those of removed documents.
+/// Adds the digests of the postings of a row to `sum`, except for postings of removed documents.
 fn add_postings(
     space: KeyspaceName,
     key: &[u8],
@@ -136,7 +138,7 @@ fn named(space: KeyspaceName, key: &[u8]) -> String {
     format!("the row of `{}` with the key {}", space.name(), shown(space, key))
 }
 
-/// Returns a key in words: an id, a number, or hexadecimal digits.
+/// Formats a key as an id, a number or hexadecimal digits.
 fn shown(space: KeyspaceName, key: &[u8]) -> String {
     match (space, key.try_into().map(u32::from_be_bytes), std::str::from_utf8(key)) {
         (KeyspaceName::Ids | KeyspaceName::State, _, Ok(id)) => format!("`{id}`"),

@@ -63,7 +63,8 @@ pub struct Match {
 }
 
 /// The text that was checked.
-// An index counts it. Callers fill in `id`, `title`, `text` and `marks`, because a text outside of the archive has none there.
+// An index fills in the counts. Callers set `id`, `title`, `text` and `marks`, because the index does not
+// have them for a text from outside of the archive.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]

@@ -26,7 +26,7 @@ pub(crate) struct MatchCandidate {
 }
 
 pub(crate) struct FoundCandidates {
-    /// The candidates, best first. Removed documents are among them until the index is compacted.
+    /// Candidates, best first. Removed documents are candidates until the index is compacted.
     pub(crate) candidates: Vec<MatchCandidate>,
     pub(crate) passed_over: usize,
 }
@@ -44,7 +44,8 @@ pub(crate) fn find(
     let mut note = |documents: &[Posting], count: fn(&mut MatchCandidate)| {
         let mut last = None;
         for posting in documents {
-            // Postings of one change are sorted by document, and a document belongs to one change, so equal documents are neighbours.
+            // Postings of one change are sorted by document, and a document belongs to one change, so equal
+            // documents are neighbours.
             if last != Some(posting.document) && Some(posting.document) != asked.itself {
                 let new = MatchCandidate { document: posting.document, bands: 0, fingerprints: 0 };
                 count(hits.entry(posting.document).or_insert(new));
@@ -62,7 +63,7 @@ pub(crate) fn find(
         .prepared
         .fingerprints
         .iter()
-        // Fingerprints of shingles that are no evidence are not looked up.
+        // A fingerprint of a shingle that is no evidence must not make a document a candidate.
         .filter(|fingerprint| asked.has(fingerprint))
         .map(posted)
         .collect();
@@ -85,17 +86,18 @@ pub(crate) fn find(
     Ok(FoundCandidates { candidates, passed_over })
 }
 
-/// Counts the existing documents of postings.
+/// Counts the existing documents among postings.
 struct Common<'v, 'i> {
     view: &'v View<'i>,
     documents: u64,
-    /// Cache: whether a document exists.
+    /// Cache of the documents that were looked up, with whether each exists.
     there: HashMap<u32, bool>,
 }
 
 impl Common<'_, '_> {
-    /// Whether postings belong to more documents than the limit allows. Removed and replaced documents do not count, although they have
-    /// postings until the index is compacted. Documents are looked up only if removed ones could decide the result.
+    /// Reports whether postings belong to more documents than the limit allows. Removed and replaced
+    /// documents do not count, although they have postings until the index is compacted. Documents are looked
+    /// up only if the limit is exceeded when removed documents are counted.
     fn exceed(&mut self, most: MostDocuments, postings: &[Posting]) -> Result<bool> {
         let distinct = postings.chunk_by(|a, b| a.document == b.document);
         if most.allows(distinct.clone().count() as u64, self.documents) {

@@ -1,8 +1,9 @@
-//! Evidence: the shingles that count in a check. Shingles of too many documents, of templates, of quotations and of lists of references
-//! are no evidence.
+//! Evidence: the shingles that count in a check. Shingles that occur in too many documents, in templates, in
+//! quotations or in lists of references are no evidence.
 //!
-//! These are masked in both documents before they are compared, so that the similarity is that of the rest. A masked shingle keeps its
-//! place, so that no passage runs across it.
+//! Shingles that are no evidence are masked in both documents before the comparison, so the similarity is
+//! computed from the remaining shingles. A masked shingle keeps its position, so that no passage runs across
+//! it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,7 +18,8 @@ use crate::index::Index;
 
 /// Value of a masked shingle of the query. A real shingle has one of the two mask values with probability 2⁻⁶³.
 const MASKED: u64 = 0;
-/// Value of a masked shingle of a document of the index. It differs from [`MASKED`], so that masked shingles never agree.
+/// Value of a masked shingle of a document of the index. The value differs from [`MASKED`], so that masked
+/// shingles never agree.
 const MASKED_THERE: u64 = 1;
 
 /// Headings of lists of references. A heading is a line of its own.
@@ -38,7 +40,7 @@ const HEADINGS: [&str; 14] = [
     "參考文獻",
 ];
 
-/// Opening quotation marks with their closing ones.
+/// Pairs of an opening and a closing quotation mark.
 const QUOTES: [(char, char); 9] = [
     ('"', '"'),
     ('\u{201c}', '\u{201d}'),
@@ -50,7 +52,8 @@ const QUOTES: [(char, char); 9] = [
     ('『', '』'),
     ('《', '》'),
 ];
-/// Maximum number of bytes of a quotation, so that a mark that is never closed does not mask the rest of the text.
+/// Maximum number of bytes of a quotation, so that a mark that is never closed does not mask all text after
+/// it.
 const LONGEST_QUOTATION: usize = 4000;
 
 /// Masks shingles that are no evidence.
@@ -98,7 +101,7 @@ impl Evidence {
         self.weigher.as_ref()
     }
 
-    /// Whether all shingles are evidence.
+    /// Reports whether all shingles are evidence.
     pub(crate) fn is_everything(&self) -> bool {
         self.frequencies.is_none() && self.ignored.is_empty() && !self.quotations && !self.references
     }
@@ -121,7 +124,8 @@ impl Evidence {
                 return false;
             };
             let holds = |span: &Range<usize>| span.start <= place.start && place.end <= span.end;
-            // Quotations do not overlap, so only the last one that begins before the shingle can contain it.
+            // Quotations do not overlap, so only the last quotation that begins before the shingle can
+            // contain it.
             let before = quoted.partition_point(|span| span.start <= place.start);
             quoted[..before].last().is_some_and(holds) || listed.as_ref().is_some_and(holds)
         };
@@ -146,12 +150,12 @@ pub(crate) fn remaining(shingles: &[u64]) -> impl Iterator<Item = u64> + '_ {
     shingles.iter().copied().filter(|&shingle| shingle != MASKED && shingle != MASKED_THERE)
 }
 
-/// Returns the quotations of a text, in order.
+/// Returns the byte ranges of the quotations of a text, in order.
 fn quotations(text: &str) -> Vec<Range<usize>> {
     let is_mark = |c: char| QUOTES.iter().any(|(open, close)| *open == c || *close == c);
     let marks: Vec<(usize, char)> = text.char_indices().filter(|(_, c)| is_mark(*c)).collect();
-    // For each mark, the next one that closes it. One pass from the end finds all of them. A search per mark would take quadratic time
-    // for a text of marks that are never closed.
+    // `closing` has, for each mark, the next mark that closes it. A single pass from the end fills `closing`,
+    // because a search per mark would take quadratic time for a text of marks that are never closed.
     let mut closing = vec![None; marks.len()];
     let mut next = [None; QUOTES.len()];
     for (at, (_, mark)) in marks.iter().enumerate().rev() {
@@ -179,7 +183,8 @@ fn quotations(text: &str) -> Vec<Range<usize>> {
     spans
 }
 
-/// Returns the list of references at the end of a text, from its last heading on; `None` if that heading is in the first half.
+/// Returns the byte range of the list of references, from its heading to the end of the text; `None` if the
+/// last heading is in the first half of the text.
 fn references(text: &str) -> Option<Range<usize>> {
     let is_heading = |line: &str| {
         let name = line.trim_matches(|c: char| !c.is_alphabetic()).to_lowercase();
@@ -212,7 +217,7 @@ mod tests {
         assert!(found(&format!("\"{}\"", "a".repeat(LONGEST_QUOTATION + 10))).is_empty());
     }
 
-    /// Quotations as one would look for them by hand, mark by mark.
+    /// Returns the quotations of a text by a separate search per opening mark.
     fn plainly(text: &str) -> Vec<Range<usize>> {
         let (mut spans, mut rest) = (vec![], 0);
         while let Some((at, open)) =
@@ -238,7 +243,8 @@ mod tests {
         }
     }
 
-    // Marks that are never closed, and quotations without number: as long as the text is, and no longer.
+    // The text has 60,000 marks that are never closed and 60,000 quotations, so a quadratic search would take
+    // too long.
     #[test]
     fn many_quotations_are_masked_in_the_time_of_one_pass() {
         let folder = tempfile::tempdir().unwrap();

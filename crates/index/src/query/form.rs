@@ -1,6 +1,7 @@
 //! JSON forms of types that have other text forms elsewhere.
 
-/// A limit on documents as a number: whole for [`MostDocuments::Number`], with a point for [`MostDocuments::Share`].
+/// JSON form of a limit on documents: an integer for [`MostDocuments::Number`], a number with a decimal point
+/// for [`MostDocuments::Share`].
 ///
 /// [`MostDocuments::Number`]: minwise::weight::MostDocuments::Number
 /// [`MostDocuments::Share`]: minwise::weight::MostDocuments::Share
@@ -18,12 +19,14 @@ pub(super) mod most_documents {
         }
     }
 
-    // It accepts every number, because `CheckOptions::problems` describes a wrong value better than a parser does.
+    // `deserialize` accepts every number, because `CheckOptions::problems` describes a wrong value better
+    // than a parser does.
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<MostDocuments>, D::Error> {
         let number = Option::<Number>::deserialize(from)?;
         Ok(number.map(|number| match (number.as_u64(), number.as_f64()) {
             (Some(number), _) => MostDocuments::Number(number),
-            // JSON Schema counts 2.0 as a whole number. 1.0 stays a share, because programs write the share of all documents that way.
+            // JSON Schema counts 2.0 as an integer, so 2.0 is a number of documents. 1.0 stays a share,
+            // because programs write the share of all documents in this form.
             (None, Some(share)) if share > 1.0 && share <= WHOLE && share.fract() == 0.0 => {
                 MostDocuments::Number(share as u64)
             }
@@ -31,14 +34,14 @@ pub(super) mod most_documents {
         }))
     }
 
-    /// Floats represent every whole number up to this one.
+    /// Largest number up to which `f64` represents every integer: 2⁵³.
     const WHOLE: f64 = 9_007_199_254_740_992.0;
 }
 
-/// The value of the option `passage` for which a passage alone makes no match.
+/// Value of the option `passage` with which a passage alone makes no match.
 pub(super) const NO_PASSAGE: usize = usize::MAX;
 
-/// The length of a passage as a number, or `off` for [`NO_PASSAGE`].
+/// JSON form of the length of a passage: a number, or `off` for [`NO_PASSAGE`].
 pub(super) mod passage {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -68,7 +71,7 @@ pub(super) mod passage {
     }
 }
 
-/// A weighting by its name.
+/// JSON form of a weighting: its name.
 pub(super) mod weighting {
     use minwise::weight::Weighting;
     use serde::de::Error as _;
@@ -84,7 +87,7 @@ pub(super) mod weighting {
     }
 }
 
-/// A range of bytes as `[start, end]`.
+/// JSON form of a range of bytes: `[start, end]`.
 pub(super) mod range {
     use std::ops::Range;
 
@@ -99,7 +102,7 @@ pub(super) mod range {
     }
 }
 
-/// A range of bytes as `[start, end]`, or null.
+/// JSON form of a range of bytes that may be missing: `[start, end]`, or null.
 pub(super) mod optional_range {
     use std::ops::Range;
 

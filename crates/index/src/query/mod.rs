@@ -1,7 +1,8 @@
-//! Checks: the documents of an index that share text with a query.
+//! Checks: finds the documents of an index that share text with a query.
 //!
-//! Candidates are documents that share a band key or a fingerprint with the query. Each is compared exactly by its shingles, after those
-//! that are no evidence ([`evidence`]) are masked in both.
+//! Candidates are documents that share a band key or a fingerprint with the query. Shingles that are no
+//! evidence ([`evidence`]) are masked in the query and in each candidate, and the remaining shingles are
+//! compared exactly.
 
 mod answer;
 mod candidates;
@@ -43,12 +44,12 @@ pub struct Query<'q> {
     pub text: &'q str,
     /// Metadata of the text, for [`CheckOptions::exclude`].
     pub metadata: Option<&'q Map<String, Value>>,
-    /// The id of the text if it is a document of the index, which then is no match of itself.
+    /// Id of the text if the text is a document of the index, so that the document does not match itself.
     pub itself: Option<&'q str>,
 }
 
 impl<'q> Query<'q> {
-    /// Makes a query of a text without metadata.
+    /// Creates a query of a text without metadata.
     #[must_use]
     pub fn new(text: &'q str) -> Self {
         Self { text, metadata: None, itself: None }
@@ -60,7 +61,8 @@ impl<'q> Query<'q> {
         Self { metadata: Some(metadata), ..self }
     }
 
-    /// Sets the id of the document of the index that the text belongs to, which then is no match of itself.
+    /// Sets the id of the text if the text is a document of the index, so that the document does not match
+    /// itself.
     #[must_use]
     pub fn itself(self, id: &'q str) -> Self {
         Self { itself: Some(id), ..self }
@@ -77,8 +79,8 @@ pub struct DocumentPair {
     pub containment_of_left: f64,
     /// The exact share of the right document's shingles that the left document has.
     pub containment_of_right: f64,
-    /// The shared passages in the order of the left document, which stands for the query in [`SharedPassage`]. The list is empty if a side
-    /// is a document of an index that keeps no texts.
+    /// Shared passages in the order of the left document, which takes the place of the query in
+    /// [`SharedPassage`]. The list is empty if a side is a document of an index that keeps no texts.
     pub passages: Vec<SharedPassage>,
 }
 
@@ -94,12 +96,13 @@ pub enum Side<'s> {
 
 /// A prepared query.
 struct PreparedQuery {
-    /// The number of the query, if it is a document of the index.
+    /// Document number of the query, if the query is a document of the index.
     itself: Option<u32>,
     prepared: PreparedEntry,
-    /// The byte ranges of its units, if its text is known.
+    /// Byte ranges of the units of the query, if its text is known.
     places: Option<UnitRanges>,
-    /// The masked shingles: in the order of the text, or in ascending order if the text is not known.
+    /// Masked shingles of the query, in the order of the text, or in ascending order if the text is not
+    /// known.
     shingles: Vec<u64>,
     set: ShingleSet,
 }
@@ -115,7 +118,7 @@ impl PreparedQuery {
         Self { itself, prepared, places, shingles, set }
     }
 
-    /// Whether the shingle of a fingerprint is evidence.
+    /// Reports whether the shingle of a fingerprint is evidence.
     fn has(&self, fingerprint: &Fingerprint) -> bool {
         match self.places {
             Some(_) => self.shingles.get(fingerprint.at as usize) == Some(&fingerprint.shingle),
@@ -142,8 +145,9 @@ impl Index {
     /// ```
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Options`] if an option has a value that it cannot have, with [`ErrorKind::NoTexts`] if an option
-    /// needs texts that the index does not keep, and if the index cannot be read.
+    /// Fails with [`ErrorKind::Options`] if an option has a value that is not allowed, with
+    /// [`ErrorKind::NoTexts`] if an option needs texts that the index does not keep, and if the index cannot
+    /// be read.
     pub fn check(&self, query: &Query<'_>, options: &CheckOptions) -> Result<Answer> {
         self.check_observed(query, options, &Unobserved)
     }
@@ -151,7 +155,7 @@ impl Index {
     /// Checks a text as [`check`](Self::check) does. The observer may cancel between two look-ups or two candidates.
     ///
     /// # Errors
-    /// Fails where [`check`](Self::check) does, and with [`ErrorKind::Interrupted`] if the observer cancels.
+    /// Fails as [`check`](Self::check) does, and with [`ErrorKind::Interrupted`] if the observer cancels.
     pub fn check_observed(
         &self,
         query: &Query<'_>,
@@ -170,12 +174,13 @@ impl Index {
         Ok(answer)
     }
 
-    /// Finds the documents that are similar to a document of this index. If the index keeps no texts, its shingle sets are compared:
-    /// similarities and containments are the same, and there are no passages.
+    /// Finds the documents that are similar to a document of this index. If the index keeps no texts,
+    /// `resembling` compares shingle sets: similarities and containments are the same, but the answer has no
+    /// passages.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::NoSuchDocument`] if no document has this id, and where [`check_observed`](Self::check_observed)
-    /// does.
+    /// Fails with [`ErrorKind::NoSuchDocument`] if no document has this id, and as
+    /// [`check_observed`](Self::check_observed) does.
     pub fn resembling(&self, id: &str, options: &CheckOptions, observer: &dyn Observer) -> Result<Answer> {
         let view = self.store.view();
         let (number, record) = self.known(&view, id)?;
@@ -195,7 +200,8 @@ impl Index {
         Ok(Answer { query, ..answer })
     }
 
-    /// Returns why passages have no place in the documents of this index, or `None` if they have one.
+    /// Returns the reason why the places of passages in the documents of this index are unknown, or `None` if
+    /// they are known.
     #[must_use]
     pub fn no_passages(&self) -> Option<&'static str> {
         (self.settings.texts == Texts::LeftOut).then_some(
@@ -210,7 +216,8 @@ impl Index {
         Ok((number, self.record(view, number)?.ok_or_else(no_such)?))
     }
 
-    /// Returns the evidence of these options. Fails if they need texts that the index does not keep.
+    /// Creates the [`Evidence`] that masks shingles by `options`. Fails if an option has a value that is not
+    /// allowed or needs texts that the index does not keep.
     fn evidence(&self, options: &CheckOptions) -> Result<Evidence> {
         let problems = options.problems();
         if !problems.is_empty() {
@@ -298,7 +305,8 @@ impl Index {
         let entry = self.entry(record)?;
         let same = |field: &String| {
             let ours = metadata.and_then(|metadata| metadata.get(field));
-            // A number of one document may be a text of another, because people type metadata, so both are compared as texts.
+            // Values are compared as texts, because people type metadata: a value can be a number in one
+            // document and a string in another.
             let form = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let theirs = entry.metadata.get(field).map(form);
             ours.is_some_and(|value| !value.is_null() && theirs == Some(form(value)))
@@ -365,34 +373,36 @@ impl Index {
         Ok(Some(found))
     }
 
-    /// Compares two documents of the index, or any texts. If the index keeps no texts, its shingle sets are compared.
+    /// Compares two sides, each of which is a document of the index or a text. If the index keeps no texts,
+    /// `pair` compares shingle sets.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::NoSuchDocument`] if no document has one of the ids, with
-    /// [`ErrorKind::Io`] if the operating
-    /// system refuses something, and with [`ErrorKind::Damaged`] if stored data are not what was written.
+    /// Fails with [`ErrorKind::NoSuchDocument`] if no document has one of the ids, with [`ErrorKind::Io`] if
+    /// the operating system reports an error, and with [`ErrorKind::Damaged`] if stored data are damaged.
     pub fn pair(&self, left: Side<'_>, right: Side<'_>) -> Result<DocumentPair> {
         self.pair_with(left, right, &CheckOptions::default())
     }
 
-    /// Compares two documents as [`pair`](Self::pair) does, without the text that is no evidence by `options`. A check of the left text
-    /// with the same options gives the right document the same numbers and the longest of these passages.
+    /// Compares two documents as [`pair`](Self::pair) does, but masks the text that is no evidence by
+    /// `options`. A check of the left text with the same options reports the same numbers for the right
+    /// document, and the longest of these passages.
     ///
     /// ```
     /// use minwise_index::{CheckOptions, Index, IndexSettings, Side};
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("archive");
-    /// let index = Index::create(&path, &IndexSettings::default())?;
-    /// let [left, right] = ["They wrote “the old willow by the mill pond” on it.", "The old willow by the mill pond fell."];
-    /// let options = CheckOptions::default().ignore_quotations(true);
-    /// assert!(index.pair(Side::Text(left), Side::Text(right))?.similarity > 0.0);
-    /// assert_eq!(index.pair_with(Side::Text(left), Side::Text(right), &options)?.similarity, 0.0);
+    /// let index = Index::create(&path, &IndexSettings::default())?; let [left, right] = ["They wrote “the
+    /// old willow by the mill pond” on it.", "The old willow by the mill pond fell."]; let options =
+    /// CheckOptions::default().ignore_quotations(true); assert!(index.pair(Side::Text(left),
+    /// Side::Text(right))?.similarity > 0.0); assert_eq!(index.pair_with(Side::Text(left), Side::Text(right),
+    /// &options)?.similarity, 0.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// Fails where [`check`](Self::check) does, and with [`ErrorKind::NoSuchDocument`] if a side is not in the index.
+    /// Fails as [`check`](Self::check) does, and with [`ErrorKind::NoSuchDocument`] if a side is not in the
+    /// index.
     pub fn pair_with(&self, left: Side<'_>, right: Side<'_>, options: &CheckOptions) -> Result<DocumentPair> {
         let view = self.store.view();
         let evidence = self.evidence(options)?;
@@ -424,7 +434,7 @@ impl Index {
         })
     }
 
-    /// Prepares one side of a pair, with masked shingles.
+    /// Prepares one side of a pair, and masks its shingles with `mask`.
     fn side(
         &self,
         view: &View<'_>,
@@ -456,17 +466,17 @@ impl Index {
 
 /// A prepared side of a pair.
 struct PreparedSide {
-    /// The masked shingles: in the order of the text, or in ascending order if the text is not known.
+    /// Masked shingles of the side, in the order of the text, or in ascending order if the text is not known.
     shingles: Vec<u64>,
     places: Option<UnitRanges>,
-    /// The distinct shingles that are evidence.
+    /// Distinct shingles of the side that are evidence.
     set: ShingleSet,
-    /// For a document without shingles, the key that documents with equal normalised text share.
+    /// Equality key of the normalised text of a document without shingles; `None` for other documents.
     wordless: Option<u128>,
 }
 
-/// Sorts matches by the highest of similarity and both containments, then by similarity, then by the longest passage, all descending;
-/// then by id.
+/// Sorts matches by the highest of similarity and both containments, then by similarity, then by the longest
+/// passage, each descending, and then by id.
 fn rank(matches: &mut [Match]) {
     let share =
         |found: &Match| found.similarity.max(found.containment_of_query).max(found.containment_of_document);

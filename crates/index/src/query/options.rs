@@ -1,4 +1,5 @@
-//! The options of a check. The command and the server build the same type, and [`CheckOptions::problems`] checks it for both.
+//! The options of a check. The command and the server build the same type, and [`CheckOptions::problems`]
+//! checks it for both.
 
 use minwise::weight::{MostDocuments, Weighting};
 use serde::{Deserialize, Serialize};
@@ -136,10 +137,10 @@ impl Default for CheckOptions {
 }
 
 impl CheckOptions {
-    /// The value of [`passage`](Self::passage) for which a passage alone makes no match.
+    /// Value of [`passage`](Self::passage) with which a passage alone makes no match.
     pub const NO_PASSAGE: usize = form::NO_PASSAGE;
 
-    /// Returns the weighting, if matches have a weighted similarity.
+    /// Returns the weighting if it gives matches a weighted similarity.
     pub(crate) fn weighting(&self) -> Option<Weighting> {
         self.weight.filter(|&weighting| weighting != Weighting::None)
     }
@@ -149,7 +150,8 @@ impl CheckOptions {
         DateWindow::new(self.date_field.as_deref(), self.since.as_deref(), self.until.as_deref())
     }
 
-    /// Returns every option with a value that it cannot have, in the order of the fields. A check refuses such options.
+    /// Returns every option with a value that is not allowed, in the order of the fields. A check with such
+    /// options fails.
     #[must_use]
     pub fn problems(&self) -> Vec<OptionProblem> {
         let mut problems = vec![];
@@ -177,7 +179,7 @@ impl CheckOptions {
                 problems.push(OptionProblem::new(option, date, "a date such as `2026-03-01`"));
             }
         }
-        // An end that is no date has a problem already and makes no window.
+        // `window` ignores a text that is no date, because the loop above has reported it.
         if let (Some(until), true) = (&self.until, self.window().is_some_and(|window| window.is_reversed())) {
             problems.push(OptionProblem::new("until", until, "a date on or after `since`"));
         }

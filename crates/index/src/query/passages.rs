@@ -51,7 +51,8 @@ pub(crate) fn shared(
         .filter_map(|(passage, moved)| {
             let most = passage.shingles + size - 1;
             let span = |places: &UnitRanges, first: usize| {
-                // A document shorter than a shingle has one shingle of all its units.
+                // A document shorter than a shingle has one shingle of all its units, so fewer units are
+                // tried, too.
                 (1..=most).rev().find_map(|units| Some((units, places.span(first, first + units - 1)?)))
             };
             let (tokens, query) = span(places, passage.left)?;
@@ -61,8 +62,8 @@ pub(crate) fn shared(
         .collect()
 }
 
-/// Returns the stretches of the query whose shingles are all in a document of which only the set is known. Each is at least as long as
-/// the passage that both share there.
+/// Returns the longest runs of query shingles that are all in `set`. The order of the document's shingles is
+/// unknown, so a run can be longer than the passage that both texts share in this place.
 fn runs(query: &[u64], set: &ShingleSet) -> Vec<Passage> {
     let mut runs: Vec<Passage> = vec![];
     for (at, shingle) in query.iter().enumerate() {
@@ -77,7 +78,7 @@ fn runs(query: &[u64], set: &ShingleSet) -> Vec<Passage> {
     runs
 }
 
-/// Counts the units of the query that stand in a shingle of a document.
+/// Counts the units of the query that lie in a shingle which the document also has.
 pub(crate) fn covered(query: &[u64], other: &Other<'_>, size: usize) -> usize {
     let (mut units, mut end) = (0, 0);
     for run in runs(query, &other.set) {
@@ -88,7 +89,7 @@ pub(crate) fn covered(query: &[u64], other: &Other<'_>, size: usize) -> usize {
     units
 }
 
-/// Keeps the longest passages, in their order.
+/// Keeps the `most` longest passages, in their order.
 pub(crate) fn keep_longest(passages: &mut Vec<SharedPassage>, most: usize) {
     if most == 0 {
         passages.clear();
@@ -96,7 +97,7 @@ pub(crate) fn keep_longest(passages: &mut Vec<SharedPassage>, most: usize) {
         let mut lengths: Vec<usize> = passages.iter().map(|passage| passage.tokens).collect();
         lengths.sort_unstable_by(|a, b| b.cmp(a));
         let least = lengths[most - 1];
-        // Of several passages with the least kept length, the first ones are kept.
+        // If several passages have the least kept length, the first of them are kept.
         let mut equal = most - lengths.iter().filter(|&&length| length > least).count();
         passages.retain(|passage| {
             let is_last = passage.tokens == least;

@@ -1,4 +1,4 @@
-//! Reading documents of an index to compare them with a query.
+//! Reads documents of an index to compare them with a query.
 
 use minwise::shingle::{Shingles, UnitRanges};
 use minwise::verify::ShingleSet;
@@ -9,7 +9,7 @@ use crate::index::Index;
 use crate::record::DocumentRow;
 use crate::store::View;
 
-/// Reads documents one after the other into the same buffers.
+/// Reader of documents, which reuses its buffers.
 pub(crate) struct DocumentReader<'i, 'v> {
     index: &'i Index,
     view: &'v View<'i>,
@@ -21,11 +21,12 @@ pub(crate) struct DocumentReader<'i, 'v> {
 
 /// A document of the index that is compared with the query.
 pub(crate) struct Other<'r> {
-    /// The masked shingles: in the order of the text, or in ascending order if the index keeps no texts.
+    /// Masked shingles of the document, in the order of the text, or in ascending order if the index keeps no
+    /// texts.
     pub(crate) shingles: &'r [u64],
-    /// The byte ranges of its units, if the index keeps texts.
+    /// Byte ranges of the units of the document, if the index keeps texts.
     pub(crate) places: Option<&'r UnitRanges>,
-    /// The distinct shingles that are evidence.
+    /// Distinct shingles of the document that are evidence.
     pub(crate) set: ShingleSet,
 }
 

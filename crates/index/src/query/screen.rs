@@ -1,4 +1,5 @@
-//! Screening: candidates whose sketches show that they cannot reach the threshold are not read.
+//! Screening: rejects candidates whose sketches show that they cannot reach the threshold, without reading
+//! the documents.
 
 use minwise::filter::{ErrorBudget, Filter, default_looks, shuffle};
 use minwise::sketch::BitRows;
@@ -9,16 +10,17 @@ use crate::index::Index;
 use crate::record::DocumentRow;
 use crate::store::{KeyspaceName, View};
 
-/// The probability with which screening rejects a document at the threshold that shares no fingerprint.
+/// Probability with which screening rejects a document whose similarity is the threshold and that shares no
+/// fingerprint.
 const ERROR: f64 = 1e-6;
 
 pub(crate) struct QueryScreen {
-    /// One filter for whole registers, or one per group of bits. Without a filter, all candidates are read, because the law of the matches
-    /// of this sketch is not known.
+    /// One filter for whole registers, or one per group of bits. The list is empty if no filter can be built
+    /// for the threshold or for the sketch; then all candidates are read.
     filters: Vec<Filter>,
-    /// The layout of a row, if registers are stored with fewer bits.
+    /// Layout of a stored sketch, if registers are stored with fewer bits.
     bits: Option<BitRows>,
-    /// The order in which registers are compared, if they are not exchangeable.
+    /// Order in which registers are compared, if they are not exchangeable because some are copies of others.
     order: Option<Vec<usize>>,
 }
 
@@ -29,9 +31,11 @@ impl QueryScreen {
         let order = copies.then(|| shuffle(method.registers()));
         let bits = index.settings.bits.map(|bits| bits.rows(method.registers())).transpose()?;
         let filters = match &bits {
-            // At threshold 0 every candidate passes. At 1 a filter with a small error cannot be built.
+            // At threshold 0, every candidate passes. At threshold 1, a filter with a small error cannot be
+            // built.
             _ if !(threshold > 0.0 && threshold < 1.0) => vec![],
-            // Copied registers have copied bits, and the law of dependent matches is known for whole registers only.
+            // Bits of copied registers are copies, too, and the distribution of dependent matches is known
+            // for whole registers only.
             Some(_) if copies => vec![],
             Some(bits) => {
                 let laws: Vec<(usize, f64)> = bits.laws(threshold).collect();
@@ -47,7 +51,7 @@ impl QueryScreen {
         Ok(Self { filters, bits, order })
     }
 
-    /// Whether a candidate that shares bands and no fingerprint can be rejected.
+    /// Reports whether a candidate that shares bands but no fingerprint can be rejected.
     #[expect(clippy::too_many_arguments, reason = "all of them are what a candidate is compared by")]
     pub(crate) fn rejects(
         &self,
@@ -62,7 +66,8 @@ impl QueryScreen {
         if self.filters.is_empty() {
             return Ok(false);
         }
-        // A small document inside a large one has a low similarity and is a match by containment.
+        // A small document inside a large document has a low similarity but is a match by containment, so it
+        // must not be rejected.
         let (few, many) = {
             let (a, b) = (asked.set.len() as f64, f64::from(record.shingles));
             (a.min(b), a.max(b))

@@ -9,9 +9,9 @@ use crate::record::Entry;
 /// A window of time, both ends inclusive.
 #[derive(Debug)]
 pub(crate) struct DateWindow<'o> {
-    /// The metadata field with the date. Without a field, the date of addition counts.
+    /// Metadata field with the date of a document. Without a field, the date of addition counts.
     field: Option<&'o str>,
-    /// The first moment, as a date word.
+    /// First moment of the window, as a number that sorts by time ([`date_word`]).
     since: Option<u64>,
     until: Option<WindowEnd>,
 }
@@ -19,21 +19,21 @@ pub(crate) struct DateWindow<'o> {
 /// The end of a window.
 #[derive(Debug, Clone, Copy)]
 enum WindowEnd {
-    /// The first moment after the last year, month or day, as a date word. It is exclusive.
+    /// First moment after the last year, month or day, by [`date_word`]. This end is exclusive.
     Before(u64),
-    /// The last moment, as a date word. It is inclusive.
+    /// Last moment of the window, by [`date_word`]. This end is inclusive.
     At(u64),
 }
 
 impl<'o> DateWindow<'o> {
-    /// Returns the window between two dates, if one of them is given. An end that is no date is ignored, because a check refuses such
-    /// options before.
+    /// Returns the window between two dates, or `None` if no date is given. A text that is no date is
+    /// ignored, because a check rejects it earlier.
     pub(crate) fn new(field: Option<&'o str>, since: Option<&str>, until: Option<&str>) -> Option<Self> {
         let (since, until) = (since.and_then(date_word), until.and_then(end_of));
         (since.is_some() || until.is_some()).then_some(Self { field, since, until })
     }
 
-    /// Whether the window ends before it begins and so contains no document.
+    /// Reports whether the window ends before it begins, so that it contains no document.
     pub(crate) fn is_reversed(&self) -> bool {
         match (self.since, self.until) {
             (Some(since), Some(WindowEnd::Before(end))) => since >= end,
@@ -42,12 +42,12 @@ impl<'o> DateWindow<'o> {
         }
     }
 
-    /// Whether a text is a date.
+    /// Reports whether a text is a date.
     pub(crate) fn is_date(text: &str) -> bool {
         date_word(text).is_some()
     }
 
-    /// Whether a document is in the window. A document without a date is not.
+    /// Reports whether a document is in the window. A document without a date is in no window.
     pub(crate) fn holds(&self, entry: &Entry) -> bool {
         let date = match self.field {
             None => date_word(&entry.added.to_string()),
@@ -67,7 +67,8 @@ impl<'o> DateWindow<'o> {
     }
 }
 
-/// Returns the end of a window with this last date. The window contains a year, a month or a day up to its last moment.
+/// Returns the end of a window with this last date. If the date is a year, a month or a day, the window
+/// contains all of it.
 fn end_of(date: &str) -> Option<WindowEnd> {
     let last = date_word(date)?;
     let parts: Vec<i32> = date.trim().split('-').map_while(|part| part.parse().ok()).collect();
@@ -81,7 +82,7 @@ fn end_of(date: &str) -> Option<WindowEnd> {
         _ => None,
     };
     let Some(next) = next else { return Some(WindowEnd::At(last)) };
-    // The seconds are written as a decimal, because four digits alone would be a year.
+    // The seconds are written with a decimal point, because `date_word` would read four digits as a year.
     let seconds = next.days() * DAY_SECONDS.cast_signed();
     date_word(&format!("{seconds}.0")).map(WindowEnd::Before)
 }
@@ -169,11 +170,11 @@ mod tests {
         for until in ["2020", "2020-12", "2020-12-31"] {
             assert!(!holds(Some("filed"), "", until, &next), "{until}");
         }
-        // 2023-11-14T22:13:20Z, when the document was added.
+        // The document was added at 2023-11-14T22:13:20Z, which is 1,700,000,000 s after 1970.
         let added = entry(&json!(null));
         assert!(holds(None, "2023-11-14", "2023-11-14", &added));
         assert!(holds(None, "", "1700000000", &added) && !holds(None, "", "1699999999", &added));
-        // Seconds after 1970 with four digits are no year.
+        // A date in the first hours of 1970 has four digits in seconds, and must not be read as a year.
         let early = entry(&json!("1970-01-01T00:30:00Z"));
         assert!(holds(Some("filed"), "", "1970-01-01", &early));
         assert!(holds(Some("filed"), "1969-12-31", "9999-12-31", &early));

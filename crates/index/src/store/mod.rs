@@ -6,13 +6,14 @@
 //! | `ids` | the id of a document | its number |
 //! | `records` | number | [`DocumentRow`](crate::record::DocumentRow) |
 //! | `texts` | number | the text, compressed |
-//! | `sketches` | number | the row of its sketch |
+//! | `sketches` | number | the sketch, packed |
 //! | `sets` | number | shingle set, bands and fingerprints, if the index keeps no texts |
 //! | `bands`, `fingerprints` | first bits of a hash, number of the change | [`postings`](crate::postings) |
 //! | `frequencies` | part | [`frequencies`](crate::frequencies) |
 //!
-//! Numbers of documents count up from 0 and are never used again. Numbers in keys are big-endian, so that rows are sorted by number. A
-//! change is one batch of the engine, so after a crash either the whole change is there or nothing of it.
+//! Document numbers count up from 0, and the number of a removed document is not used again. Numbers in keys
+//! are big-endian, so that rows are sorted by number. A change is one batch of the engine, so after a crash a
+//! change is either complete or absent.
 
 mod seal;
 
@@ -79,7 +80,8 @@ impl KeyspaceName {
         };
         let options = KeyspaceCreateOptions::default().max_memtable_size(memory);
         match self {
-            // Hashes and compressed texts cannot be compressed, and trying takes time.
+            // Compression is off, because hashes and compressed texts do not become smaller, and trying takes
+            // time.
             Self::Texts
             | Self::Sketches
             | Self::Sets
@@ -88,7 +90,7 @@ impl KeyspaceName {
             | Self::Frequencies => {
                 let options = options.data_block_compression_policy(CompressionPolicy::disabled());
                 match self {
-                    // These keyspaces are only read by ranges, for which Bloom filters are of no use.
+                    // Bloom filters are off, because these keyspaces are only read by ranges.
                     Self::Bands | Self::Fingerprints => options
                         .filter_policy(FilterPolicy::disabled())
                         .data_block_size_policy(BlockSizePolicy::all(16 << 10)),
@@ -113,17 +115,17 @@ pub(crate) struct IndexCounts {
     pub(crate) documents: u64,
     /// Number of documents that were removed or replaced and still have postings.
     pub(crate) removed: u64,
-    /// Bytes of all texts.
+    /// Size of all texts in bytes.
     pub(crate) text_bytes: u64,
-    /// Bytes of all texts, compressed.
+    /// Size of all compressed texts in bytes.
     pub(crate) stored_bytes: u64,
-    /// Distinct shingles, summed over all documents.
+    /// Number of distinct shingles per document, summed over all documents.
     pub(crate) shingles: u64,
-    /// Documents with lower numbers than this are counted in the table of frequencies.
+    /// Document number below which documents are counted in the table of frequencies.
     pub(crate) counted: u32,
 }
 
-/// Memory for the block cache of the engine.
+/// Size of the block cache of the storage engine in bytes.
 const CACHE_BYTES: u64 = 128 << 20;
 
 pub(crate) struct Store {
@@ -142,7 +144,8 @@ impl std::fmt::Debug for Store {
 }
 
 impl Store {
-    /// Opens the store in `folder`, or creates it. Errors name `index`, because that is the folder that people know.
+    /// Opens the store in `folder`, or creates it. Errors name the folder `index`, because people know this
+    /// folder.
     pub(crate) fn open(folder: &Path, index: &Path) -> Result<Self> {
         let wrong = |error| Error::store(index, error);
         let database = Database::builder(folder).cache_size(CACHE_BYTES).open().map_err(wrong)?;
@@ -154,7 +157,7 @@ impl Store {
         Ok(Self { path: index.to_owned(), folder: folder.to_owned(), database, spaces })
     }
 
-    /// Returns the bytes of the journals in the folder of a store, without reserved space.
+    /// Returns the size in bytes of the journals in the folder of a store, without reserved space.
     pub(crate) fn journal_bytes(folder: &Path) -> u64 {
         let Ok(files) = fs_err::read_dir(folder) else { return 0 };
         let journals = files.flatten().filter(|file| file.path().extension().is_some_and(|end| end == "jnl"));
@@ -175,8 +178,8 @@ impl Store {
         Change { store: self, batch: self.database.batch().durability(Some(PersistMode::SyncAll)) }
     }
 
-    /// Returns the bytes of the journals, which hold the newest changes, and of all other files. Reserved space does not count, because
-    /// the engine reserves 64 MiB for a new journal.
+    /// Returns the size in bytes of the journals, which hold the newest changes, and of all other files.
+    /// Reserved space does not count, because the engine reserves 64 MiB for a new journal.
     pub(crate) fn disk_bytes(&self) -> Result<(u64, u64)> {
         let failed = |error| Error::store(&self.path, error);
         let reserved = self.database.journal_disk_space().map_err(failed)?;
@@ -184,7 +187,7 @@ impl Store {
         Ok((Self::journal_bytes(&self.folder), rest))
     }
 
-    /// Writes rows in memory to files and drops overwritten rows.
+    /// Writes rows from memory to files, and drops overwritten rows.
     pub(crate) fn compact(&self) -> Result<()> {
         for space in &self.spaces {
             space
@@ -215,7 +218,7 @@ pub(crate) struct View<'s> {
 }
 
 impl View<'_> {
-    /// Returns the value of a row.
+    /// Returns the value of a row, or `None` if there is no row with this key.
     pub(crate) fn get(&self, space: KeyspaceName, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let value = self.snapshot.get(self.store.space(space), key);
         let value = value.map_err(|error| Error::store(&self.store.path, error))?;
@@ -286,8 +289,8 @@ impl View<'_> {
         Ok(())
     }
 
-    /// Calls `visit` with every key of a keyspace and its value, or the damage of the value. Returns the place at which the storage
-    /// engine cannot read on, if there is one.
+    /// Calls `visit` with every key of a keyspace and its value, or with [`Damage`] if the value is damaged.
+    /// Returns the place at which the storage engine stopped, if it could not read all rows.
     pub(crate) fn inspect(
         &self,
         space: KeyspaceName,
@@ -325,12 +328,12 @@ impl View<'_> {
     }
 }
 
-/// The place at which the storage engine could not read on.
+/// The place at which the storage engine stopped reading.
 #[derive(Debug)]
 pub(crate) struct Stopped {
-    /// The last key that could be read.
+    /// Last key that could be read; `None` if no key could be read.
     pub(crate) after: Option<Vec<u8>>,
-    /// The reason.
+    /// Reason why the storage engine stopped.
     pub(crate) why: String,
 }
 
@@ -370,13 +373,13 @@ impl Change<'_> {
         self.batch.len()
     }
 
-    /// Writes the change, and leaves it to a later commit to sync it to disk.
+    /// Writes the change without syncing it to disk. A later commit syncs the change.
     pub(crate) fn commit_lazily(mut self, state: &IndexCounts) -> Result<()> {
         self.batch = self.batch.durability(None);
         self.commit(state)
     }
 
-    /// Writes the change with the counters and syncs them to disk.
+    /// Writes the change with the counters, and syncs both to disk.
     pub(crate) fn commit(mut self, state: &IndexCounts) -> Result<()> {
         let bytes = postcard::to_stdvec(state)
             .map_err(|_| Error::damaged(&self.store.path, "its counters cannot be written"))?;

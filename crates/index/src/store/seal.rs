@@ -1,16 +1,17 @@
 //! Checksums of rows.
 //!
-//! The storage engine has checksums of its blocks, which it compares when it reads them from disk. A checksum of a row also covers the
-//! way of the value in memory, and it covers key and keyspace, so that a value under a wrong key is noticed, too.
+//! The storage engine compares checksums of its blocks when it reads the blocks from disk. The checksum of a
+//! row also detects damage to the value in memory. The checksum covers the key and the keyspace, too, so it
+//! detects a value under a wrong key.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::KeyspaceName;
 
-/// Bytes of a checksum.
+/// Size of a checksum in bytes.
 const CHECKSUM: usize = 4;
 
-/// The value does not match its checksum.
+/// The error of a value that does not match its checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Damage;
 

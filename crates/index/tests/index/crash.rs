@@ -1,4 +1,4 @@
-//! An index that is killed at any moment, or whose files are damaged.
+//! Tests of an index whose process is killed at any moment, or whose files are damaged.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -12,12 +12,13 @@ use minwise_index::{Index, IndexSettings, NewDocument, Unobserved};
 
 use crate::support::{document, text};
 
-/// How often the process is killed, unless `MINWISE_KILLS` says otherwise: 200 take minutes.
+/// Number of times that the process is killed, unless `MINWISE_KILLS` sets another number. 200 kills take
+/// minutes.
 const KILLS: u64 = 25;
-/// The first step of the process that is to be killed, and the folder of its index.
+/// Environment variable with the first step of the process to be killed, and the folder of its index.
 const CHILD: &str = "MINWISE_INDEX_TEST_CHILD";
 
-/// What a step does: a compaction, or documents that go and documents that come.
+/// Returns the ids that a step removes and the documents that it adds, or `None` if the step is a compaction.
 fn step(number: u64) -> Option<(Vec<String>, Vec<NewDocument>)> {
     let mut random = SplitMix64::new(number);
     if random.next_u64().is_multiple_of(12) {
@@ -42,15 +43,15 @@ fn take(index: &Index, number: u64) {
     index.add(&added, number, 1).unwrap();
 }
 
-/// A folder in memory, where there is one: what a killed process has written stays there as it does on a disk, and hundreds
-/// of kills do not wait for one.
+/// Creates a temporary folder in memory, or on disk if there is no `/dev/shm`. Data that a killed process has
+/// written stay in memory as they would on a disk, and hundreds of kills do not wait for a disk.
 pub fn folder_in_memory() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
 fn follow(model: &mut BTreeMap<String, String>, number: u64) -> BTreeMap<String, String> {
     let (removed, added) = step(number).unwrap_or_default();
-    // A step is one change that removes and one that adds.
+    // A step has two changes: the first removes documents, and the second adds documents.
     model.retain(|id, _| !removed.contains(id));
     let between = model.clone();
     model.extend(added.into_iter().map(|document| (document.id, document.text)));
@@ -62,7 +63,7 @@ fn contents(index: &Index) -> BTreeMap<String, String> {
     ids.into_iter().map(|id| (id.clone(), index.get(&id).unwrap().unwrap().text.unwrap())).collect()
 }
 
-/// The process that `every_acknowledged_document_survives` kills.
+/// Runs the process that `every_acknowledged_document_survives` kills.
 #[expect(clippy::print_stderr, reason = "the test reads how far the process came")]
 fn child(what: &str) {
     let (first, folder) = what.split_once(' ').unwrap();
@@ -97,7 +98,7 @@ fn every_acknowledged_document_survives() {
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut acknowledged =
             lines.map_while(Result::ok).filter_map(|line| line.strip_prefix("done ")?.parse::<u64>().ok());
-        // Some steps, and then some way into the next.
+        // The process finishes some steps and is killed within the next step.
         let steps = random.next_u64() % 4;
         let mut done: Vec<u64> = acknowledged.by_ref().take(steps as usize).collect();
         std::thread::sleep(Duration::from_micros(random.next_u64() % 12_000));
@@ -112,7 +113,7 @@ fn every_acknowledged_document_survives() {
         let index = Index::open(&path).unwrap();
         let found = contents(&index);
         if found != model {
-            // The step that was not acknowledged may be there, as far as its changes are whole.
+            // The step that was not acknowledged may be in the index, either whole or up to its first change.
             in_flight += 1;
             let before = model.clone();
             let between = follow(&mut model, next);
@@ -127,13 +128,13 @@ fn every_acknowledged_document_survives() {
         }
         let checked = index.check_integrity(&Unobserved).unwrap();
         assert_eq!(checked.findings, [], "after kill {kill}");
-        // Otherwise every opening would go through all that was written since the beginning.
+        // Without a compaction, every opening would read all changes since the beginning again.
         if kill % 10 == 9 {
             index.compact(&Unobserved).unwrap();
         }
     }
     assert!(next > kills / 2, "{next} steps");
-    // Whether a kill comes between a change and its acknowledgement is chance, but not in many.
+    // A single kill may miss the moment between a change and its acknowledgement, but 200 kills do not.
     assert!(in_flight > 0 || kills < 200, "no kill came while something was written");
 }
 
@@ -148,7 +149,7 @@ pub fn files(folder: &Path, out: &mut Vec<std::path::PathBuf>) {
     }
 }
 
-/// Opens a damaged index and looks at everything, and says what it was told of.
+/// Opens and checks a damaged index, and returns the first error or finding.
 fn told(path: &Path) -> Option<String> {
     let index = match Index::open(path) {
         Ok(index) => index,
@@ -189,7 +190,7 @@ fn flipped_bits_are_told() {
             fs::write(&damaged, bytes).unwrap();
             let outcome = std::panic::catch_unwind(|| told(&copy));
             assert!(outcome.is_ok(), "bit {bit} of `{}` made it panic", file.display());
-            // A bit that nothing reads may go unseen, if all that is read is true.
+            // A flipped bit may stay unseen if nothing reads it, but then all documents must be unchanged.
             match outcome {
                 Ok(Some(_)) | Err(_) => flipped += 1,
                 Ok(None) => assert_eq!(

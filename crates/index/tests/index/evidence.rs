@@ -1,4 +1,4 @@
-//! What is no evidence.
+//! Tests of shingles that are no evidence.
 
 use minwise::weight::Weighting;
 use minwise_index::{CheckOptions, Index, Match, NewDocument, Query};
@@ -42,11 +42,11 @@ fn what_everybody_writes_is_no_evidence() {
     let options = CheckOptions::default().max_df(Some("0.5".parse().unwrap()));
     let found = matches(&index, &asked, &options);
     assert_eq!(found.iter().map(|found| found.id.as_str()).collect::<Vec<_>>(), ["5"]);
-    // The last shingles of the common text run into the document's own words.
+    // The last shingles of the common text also contain words of the document itself.
     assert_eq!(found[0].longest_passage, 60 + 4);
 }
 
-// Postings of what was replaced stay until the index is compacted, and make nothing common.
+// Postings of replaced documents stay until the index is compacted, but do not count for `max_df`.
 #[test]
 fn what_was_replaced_often_is_not_what_everybody_writes() {
     let folder = tempfile::tempdir().unwrap();
@@ -63,7 +63,7 @@ fn what_was_replaced_often_is_not_what_everybody_writes() {
     let options = CheckOptions::default().max_df(Some("0.5".parse().unwrap()));
     let answer = index.check(&Query::new(&asked), &options).unwrap();
     assert_eq!((answer.passed_over, answer.matches.len()), (0, 1));
-    // What most documents have now is common all the same.
+    // Text that most documents have now is common.
     let everybody: Vec<NewDocument> =
         (0..6).map(|n| document(&n.to_string(), &format!("{} {shared}", text(100 + n, 400)))).collect();
     index.add(&everybody, 20, 1).unwrap();

@@ -1,8 +1,8 @@
-//! Indexes as released versions wrote them, and damaged ones. What was written once is read by every later version, or refused
-//! politely.
+//! Tests of stored indexes of released versions, and of damaged indexes. Every later version must read an
+//! index of a released version, or reject it with a clear error.
 //!
-//! `tests/fixtures/v1.tar.zst` was written by format version 1. `tests/fixtures/corrupt` has single files; each takes the place of
-//! the whole one.
+//! `tests/fixtures/v1.tar.zst` was written by format version 1. `tests/fixtures/corrupt` has single damaged
+//! files, each of which replaces the intact file of an index.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
-/// A copy of the fixture that can be opened.
+/// Unpacks a copy of the fixture, so that it can be opened.
 fn copy() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index");
@@ -59,7 +59,7 @@ fn damaged_files_are_told() {
     }
 }
 
-/// Writes the fixtures anew. Only a new format version needs it.
+/// Writes the fixtures anew, which is only needed for a new format version.
 #[test]
 #[ignore = "by hand: it writes the fixtures"]
 fn write_the_fixtures() {

@@ -1,4 +1,4 @@
-//! The index as its users see it.
+//! Integration tests of the index through its public functions.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -1,4 +1,4 @@
-//! An index against a map, under any changes.
+//! Compares an index with a map after random changes.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Texts of which some are alike, some short, some empty.
+/// Returns a text by its number: some texts are similar, some are short, and text 0 is empty.
 fn text_of(number: u16) -> String {
     match number {
         0 => String::new(),

@@ -1,4 +1,4 @@
-//! What queries find, against the truth.
+//! Compares the results of checks with known similarities and passages.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -22,7 +22,7 @@ fn set(text: &str) -> ShingleSet {
     shingles.hashes().iter().copied().collect()
 }
 
-/// Documents in families: each some words away from the first of its family.
+/// Returns families of documents. The members of a family differ by some words from its first document.
 fn families() -> Vec<NewDocument> {
     let mut documents = vec![];
     for family in 0..12 {
@@ -94,7 +94,7 @@ fn what_is_compared_is_limited_and_what_is_not_is_told() {
     assert_eq!((answer.compared, answer.not_compared, answer.matches.len()), (10, 20, 10));
 }
 
-/// Counts how often it is asked whether to stop, and says so from some time on.
+/// Observer that counts the calls of `cancelled`, and cancels after `most` calls.
 struct Asked {
     times: AtomicUsize,
     most: usize,
@@ -128,7 +128,7 @@ fn candidates_that_are_not_compared_are_not_looked_at() {
     let (ten, twenty, all) = (looks(10), looks(20), looks(100));
     assert_eq!(((ten.0, ten.1), (twenty.0, twenty.1), (all.0, all.1)), ((10, 20), (20, 10), (30, 0)));
     assert_eq!((twenty.2 - ten.2, all.2 - twenty.2), (10, 9));
-    // Behind the limit, documents that were removed are candidates as others are.
+    // Candidates beyond the limit are not read, so removed documents count as candidates.
     let ids: Vec<String> = (0..20).map(|n| n.to_string()).collect();
     index.remove(&ids.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
     let one = looks(1);
@@ -234,7 +234,8 @@ fn short_documents_share_as_many_tokens_as_they_have() {
     assert_eq!((answer.query.tokens, answer.matches[0].shared_tokens), (2, 2));
 }
 
-// A walk from left to right takes the twelve first words, and cuts off the head of the run that begins within them.
+// A search from left to right would take the first twelve words of the run, and so miss the beginning of the
+// longer run from its sixth word on.
 #[test]
 fn a_shared_run_that_begins_within_another_is_found() {
     let folder = tempfile::tempdir().unwrap();
@@ -346,7 +347,7 @@ fn clusters_are_stars_around_what_was_added_first() {
     }
 }
 
-/// Follows work, and ends it when so many steps are done.
+/// Observer that cancels the work once `most` steps are done.
 struct Until {
     most: u64,
     seen: Mutex<(u64, u64)>,
@@ -388,7 +389,8 @@ fn clusters_can_be_given_up_in_the_middle_of_one() {
 fn clusters_say_what_they_may_have_missed() {
     let folder = tempfile::tempdir().unwrap();
     let index = create(folder.path());
-    // Nearly the same form, and no two are similar enough: all share bands, and all are kept.
+    // The documents share a long form, so they share bands. No two documents reach the threshold, so all are
+    // kept.
     let form = text(1, 400);
     let documents: Vec<_> =
         (0..300).map(|at| document(&format!("d{at}"), &format!("{form} own{at}"))).collect();
@@ -398,7 +400,7 @@ fn clusters_say_what_they_may_have_missed() {
     assert_eq!(few.recall_at_threshold, index.settings().probability(0.999).unwrap());
     index.add(&documents[250..], 0, 2).unwrap();
     let many = index.clusters(0.999, 100, &Unobserved).unwrap();
-    // 256 stand on a shelf, and nearly all 300 share each band.
+    // A document is compared with 256 kept documents per shelf, and nearly all 300 documents share each band.
     assert!((1..=44).contains(&many.left_out), "{}", many.left_out);
     let low = index.clusters(0.1, 100, &Unobserved).unwrap();
     assert_eq!((low.documents, low.left_out), (300, 0), "one is kept");
@@ -408,7 +410,7 @@ fn clusters_say_what_they_may_have_missed() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    // DESIGN, promise 1, and issue: any shared run of at least `passage` tokens is certain to be found.
+    // DESIGN, promise 1: a shared run of at least `passage` tokens is certain to be found.
     #[test]
     fn a_shared_passage_is_certain_to_be_found(
         seed in 0u64..1000, before in 0usize..400, run in 25usize..60, behind in 0usize..400, other in 0usize..400,
@@ -425,7 +427,7 @@ proptest! {
     }
 }
 
-// What is kept in place of texts says the same of two documents as texts do, but for where passages stand.
+// The data in place of texts give the same similarities as texts do, but no places of passages.
 #[test]
 fn documents_without_texts_resemble_each_other_as_those_with_texts_do() {
     let folder = tempfile::tempdir().unwrap();
@@ -482,7 +484,7 @@ fn documents_without_texts_resemble_each_other_as_those_with_texts_do() {
     ));
 }
 
-/// A wrong option would be ignored or find nothing, so a query refuses it by name.
+/// A check rejects a wrong option by name, because the option would otherwise be ignored or find nothing.
 #[test]
 fn options_that_cannot_be_are_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! What a check is said to find, beside what it finds, on a thousand planted documents and passages.
+//! Compares the stated recall of a check with its measured recall, on a thousand planted documents and
+//! passages.
 
 use minwise::hash::SplitMix64;
 use minwise::shingle::Shingles;
@@ -9,12 +10,12 @@ use crate::support::document;
 
 const PLANTED: usize = 1000;
 
-/// A text of so many words that no other text has.
+/// Returns `count` words that no other text has.
 fn words(name: &str, count: usize) -> Vec<String> {
     (0..count).map(|at| format!("{name}x{at}")).collect()
 }
 
-/// An archive of documents of 120 words with these bands and rows.
+/// Creates an archive of documents of 120 words with these bands and rows.
 fn archive(folder: &std::path::Path, bands: usize, rows: usize) -> Index {
     let settings = IndexSettings::default().bands(bands).rows(rows);
     let index = Index::create(folder.join(format!("{bands}x{rows}")), &settings).unwrap();
@@ -31,8 +32,9 @@ fn set(index: &Index, text: &str) -> ShingleSet {
     shingles.hashes().iter().copied().collect()
 }
 
-/// A document at the threshold or above it is found as often as is said, or more often, because one that shares a fingerprint
-/// is found too. Few bands make the difference plain.
+/// The measured recall of documents at or above the threshold is at least the stated recall. The measured
+/// recall can be higher, because documents that share a fingerprint are found, too. Few bands make the
+/// difference clear.
 #[test]
 fn a_thousand_planted_documents_are_found_as_often_as_is_said() {
     let folder = tempfile::tempdir().unwrap();
@@ -44,7 +46,8 @@ fn a_thousand_planted_documents_are_found_as_often_as_is_said() {
         for number in 0..PLANTED {
             let words = words(&format!("d{number}"), 120);
             let mut copy = words.clone();
-            // Six or seven changed words leave two thirds of the shingles and more, and no 25 tokens in a row.
+            // Six or seven changed words leave at least two thirds of the shingles, and no 25 unchanged
+            // tokens in a row.
             let begin = (random.next_u64() % 8) as usize;
             for at in (begin + 6..copy.len()).step_by(17) {
                 copy[at] = format!("changed{number}x{at}");
@@ -62,7 +65,7 @@ fn a_thousand_planted_documents_are_found_as_often_as_is_said() {
         assert!(there > 300, "{there} documents reach the threshold");
         let share = |count: f64| count / there as f64;
         let said = index.settings().probability(options.threshold).unwrap();
-        // 98 of 100 archives are within this.
+        // The measured share of 98 in 100 archives is within this distance of the stated share.
         let spread = 2.06 * (said * (1.0 - said) / there as f64).sqrt();
         let found = share(found as f64);
         assert!(found >= said - spread, "{bands} × {rows}: {found} found, {said} or more said");
@@ -70,7 +73,7 @@ fn a_thousand_planted_documents_are_found_as_often_as_is_said() {
     }
 }
 
-/// A passage of as many tokens as the archive says is found always, however little it is of both documents.
+/// A passage of `passage` tokens is always found, however small its share of both documents is.
 #[test]
 fn a_thousand_planted_passages_are_found_always() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Repairs: of files that cannot be read, of notes that are wrong, and of repairs that were interrupted.
+//! Repairs of files that cannot be read and of wrong numbers in the file `acknowledged`, and interrupted
+//! repairs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::crash::{copy_folder, files, folder_in_memory};
 use crate::support::{document, text};
 
-/// An index of 300 documents, whose rows are in files of the storage engine.
+/// Creates an index of 300 documents whose rows are in files of the storage engine, and returns its contents.
 fn index(path: &Path, texts: Texts) -> BTreeMap<String, Vec<u64>> {
     let index = Index::create(path, &IndexSettings::default().texts(texts)).unwrap();
     let documents: Vec<NewDocument> = (0..300).map(|n| document(&format!("d{n}"), &text(n, 120))).collect();
@@ -20,7 +21,8 @@ fn index(path: &Path, texts: Texts) -> BTreeMap<String, Vec<u64>> {
     contents(&index)
 }
 
-/// Ids, and when, of what length and with how many shingles documents were added.
+/// Returns, for each id, the time of addition, the length, and the numbers of tokens and shingles of the
+/// document.
 fn contents(index: &Index) -> BTreeMap<String, Vec<u64>> {
     let entry = |id: &String| index.get(id).unwrap().unwrap().entry;
     let ids = index.ids().unwrap();
@@ -34,7 +36,8 @@ fn contents(index: &Index) -> BTreeMap<String, Vec<u64>> {
 fn tables(path: &Path) -> Vec<PathBuf> {
     let mut all = vec![];
     files(&path.join("store"), &mut all);
-    // Without what it knows of its keyspaces, which are in the first one, the storage engine opens nothing.
+    // The first keyspace is left out, because it describes the other keyspaces: without it, the storage
+    // engine opens nothing.
     let is_ours = |folder: &Path| folder.ends_with("tables") && !folder.ends_with("keyspaces/0/tables");
     all.retain(|file| file.parent().is_some_and(is_ours));
     all.sort();
@@ -54,7 +57,7 @@ fn what_the_storage_engine_cannot_read_is_found_and_the_rest_is_saved() {
             copy_folder(&path, &copy);
             let damaged = copy.join(table.strip_prefix(&path).unwrap());
             let mut bytes = fs::read(&damaged).unwrap();
-            // Inside the first block of rows, with which the file begins.
+            // The byte lies in the first block of rows, with which the file begins.
             bytes[40] ^= 0x10;
             fs::write(&damaged, bytes).unwrap();
             let checked = Index::examine(&copy, &Unobserved)
@@ -68,7 +71,8 @@ fn what_the_storage_engine_cannot_read_is_found_and_the_rest_is_saved() {
             let left = contents(&index);
             assert_eq!(left.len() as u64 + repaired.taken_out, 300, "{}", table.display());
             assert!(left.iter().all(|(id, facts)| truth.get(id) == Some(facts)));
-            // A block has some documents, and a file of a keyspace all of them.
+            // A damaged block loses only some documents, although a file of a keyspace has rows of all
+            // documents.
             assert!(repaired.taken_out < 200, "{} of {}", repaired.taken_out, table.display());
             lost += repaired.taken_out;
             assert_eq!(index.frequencies().unwrap().documents(), left.len() as u64);
@@ -114,7 +118,8 @@ fn a_note_that_is_damaged_or_ahead_is_a_finding_and_is_mended() {
     }
 }
 
-// A store that lost its end and is damaged besides: the changes of the new one are not taken for those that were lost.
+// The store has lost its newest changes and is damaged, too. Changes of the repaired store must get higher
+// numbers than the lost changes, or an index would take them for the lost changes.
 #[test]
 fn a_repair_counts_on_behind_what_was_acknowledged() {
     let folder = tempfile::tempdir().unwrap();
@@ -132,7 +137,7 @@ fn a_repair_counts_on_behind_what_was_acknowledged() {
     assert!(index.statistics().unwrap().changes > 1000);
 }
 
-/// Ends the work when it has been asked so often whether to go on.
+/// Observer that cancels after a given number of questions.
 struct Patience(AtomicU64);
 
 impl Observer for Patience {
@@ -151,7 +156,8 @@ fn a_repair_that_is_interrupted_has_changed_nothing() {
     index.damage_for_tests("d7");
     let before = index.check_integrity(&Unobserved).unwrap();
     drop(index);
-    // The check asks for every document and every row, the repair for every document again.
+    // The check asks the observer once per document and once per row, and the repair asks once more per
+    // document.
     let asked = before.documents + before.rows;
     for patience in [0, asked - 1, asked, asked + 12, asked + 29] {
         let error = Index::repair(&path, &Patience(AtomicU64::new(patience))).unwrap_err();
@@ -164,7 +170,7 @@ fn a_repair_that_is_interrupted_has_changed_nothing() {
     assert_eq!(Index::open(&path).unwrap().check_integrity(&Unobserved).unwrap().found(), 0);
 }
 
-/// A small index is compacted by writing it anew. What cannot be written anew stays as it is.
+/// A small index is compacted by writing it anew. If writing fails, the index is unchanged.
 #[test]
 fn an_index_that_is_rewritten_has_the_same_documents_and_nothing_else() {
     for texts in [Texts::Kept, Texts::LeftOut] {

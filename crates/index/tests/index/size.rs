@@ -1,4 +1,4 @@
-//! How large an archive is, and how soon it is open: what `cargo x bench` measures with a million documents.
+//! Size and opening time of an archive. `cargo x bench` measures both with a million documents.
 
 use std::path::Path;
 use std::time::Instant;
@@ -8,7 +8,7 @@ use minwise_index::{Index, NewDocument, Unobserved};
 use crate::crash::files;
 use crate::support::{create, document, text};
 
-/// Documents of about 2 kB.
+/// Number of documents, each of about 2 kB.
 const DOCUMENTS: u64 = 5000;
 
 #[test]
@@ -16,14 +16,14 @@ fn an_archive_takes_little_more_than_its_texts_and_is_open_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let index = create(folder.path());
     let all: Vec<NewDocument> = (0..DOCUMENTS).map(|n| document(&format!("d{n}"), &text(n, 420))).collect();
-    // One change, as `index add` makes of as many.
+    // All documents are added in one change, as `index add` does with 5,000 documents.
     let begun = Instant::now();
     index.add(&all, 0, 2).unwrap();
     let added = begun.elapsed();
     index.compact(&Unobserved).unwrap();
     let path = index.path().to_owned();
     drop(index);
-    // The fastest of a few: other work on the machine only makes it slower.
+    // The fastest of five openings counts, because other work on the machine only makes an opening slower.
     let open = |_| {
         let begun = Instant::now();
         Index::open(&path).unwrap();
@@ -34,7 +34,7 @@ fn an_archive_takes_little_more_than_its_texts_and_is_open_at_once() {
     let statistics = index.statistics().unwrap();
     assert_eq!(statistics.documents, DOCUMENTS);
     assert!((1900..2200).contains(&(statistics.text_bytes / DOCUMENTS)), "{statistics:?}");
-    // The last changes are in the journal of the engine once more, as far as it goes: 64 MB for archives of any size.
+    // The journal of the engine has the newest changes a second time, at most 64 MB for archives of any size.
     let (journal, rest): (Vec<_>, Vec<_>) = {
         let mut all = vec![];
         files(&path, &mut all);
@@ -44,8 +44,8 @@ fn an_archive_takes_little_more_than_its_texts_and_is_open_at_once() {
     let most = 3 * statistics.stored_text_bytes / 2 + 1024 * DOCUMENTS;
     assert!(bytes(&rest) < most, "{statistics:?}, {most} allowed");
     assert!(bytes(&journal) <= 64 << 20, "{}", bytes(&journal));
-    // By this machine, as busy as it is: if opening went through the texts, it would take as long as adding them. It takes a
-    // third of that here, most of it for the journal.
+    // The limit is the time of adding, because both depend on how busy the machine is. If opening read all
+    // texts, it would take as long as adding. Opening takes a third of that time, most of it for the journal.
     assert!(opened < added, "opened in {opened:?}, added in {added:?}");
 }
 

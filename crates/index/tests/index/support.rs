@@ -1,11 +1,11 @@
-//! Small indexes and texts for them.
+//! Small indexes and texts for the tests.
 
 use std::path::Path;
 
 use minwise::hash::SplitMix64;
 use minwise_index::{Index, IndexSettings, NewDocument};
 
-/// A text of so many words, of a few hundred there are.
+/// Returns a text of `words` words from a vocabulary of 700.
 pub fn text(seed: u64, words: usize) -> String {
     let mut random = SplitMix64::new(seed);
     let word = |number: u64| format!("w{}", number % 700);
@@ -16,12 +16,12 @@ pub fn document(id: &str, text: &str) -> NewDocument {
     NewDocument::new(id, text)
 }
 
-/// A new index in a folder.
+/// Creates a new index in a folder.
 pub fn create(folder: &Path) -> Index {
     Index::create(folder.join("index"), &IndexSettings::default()).unwrap()
 }
 
-/// The same index, opened again.
+/// Closes an index and opens it again.
 pub fn reopened(index: Index) -> Index {
     let path = index.path().to_owned();
     drop(index);

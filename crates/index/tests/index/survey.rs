@@ -1,4 +1,4 @@
-//! What a look at all documents finds, and what errors are called.
+//! Tests of surveys, of single documents, and of the codes and faults of errors.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,8 @@ fn a_survey_counts_days_and_draws_documents_by_lot() {
     assert_ne!(index.survey(50, 2, &Unobserved).unwrap().drawn, survey.drawn);
     assert_eq!(index.survey(500, 1, &Unobserved).unwrap().drawn, index.ids().unwrap());
     assert_eq!(index.survey(0, 1, &Unobserved).unwrap().drawn.len(), 0);
-    // Each document has the same chance: over 400 seeds a number of draws is binomial, with a standard deviation of 8.7.
+    // Each document is drawn with probability 1/4: over 400 seeds, its number of draws is binomial, with a
+    // standard deviation of 8.7.
     let draws = (0..400)
         .filter(|&seed| index.survey(50, seed, &Unobserved).unwrap().drawn.contains(&"d7".to_owned()));
     let draws = draws.count() as f64;

@@ -1,4 +1,4 @@
-//! Exports, imports, merges.
+//! Tests of exports, imports and merges.
 
 use std::io::BufReader;
 
@@ -71,7 +71,7 @@ fn lines_that_are_no_documents_are_named() {
     }
 }
 
-// Documents were added at many times, and each keeps its own; they do not become as many changes.
+// Documents that were added at different times keep their times, but do not become separate changes.
 #[test]
 fn times_are_kept_and_make_no_changes_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
@@ -94,7 +94,7 @@ fn times_are_kept_and_make_no_changes_of_their_own() {
     }
 }
 
-/// What version 1 of an export has, as it was written first. Every later version reads it.
+/// An export of version 1 as it was first written, which every later version must read.
 #[test]
 fn an_export_of_version_1_is_read() {
     let lines = concat!(
@@ -219,7 +219,8 @@ fn an_index_that_could_not_be_filled_is_not_there() {
     for path in [&new, &empty] {
         let half = |index: &Index| -> minwise_index::Result<()> {
             index.add(&some(), 0, 1)?;
-            // Whoever is ended here leaves something that is no index, and does not stand in the way.
+            // A process that is killed at this point leaves a folder that is no index and that the next
+            // attempt can use.
             assert!(!path.join("header").exists());
             Err(ErrorKind::Interrupted.into())
         };
@@ -250,7 +251,7 @@ fn what_was_left_of_an_index_that_was_being_filled_is_cleared_away() {
     let copy = folder.path().join("copy");
     let fill = |index: &Index| -> minwise_index::Result<()> {
         index.add(&some(), 0, 1)?;
-        // As it is when a process is killed.
+        // The copy has the files that a killed process leaves.
         fs::create_dir_all(copy.join("store")).unwrap();
         for name in ["lock", "acknowledged"] {
             fs::copy(path.join(name), copy.join(name)).unwrap();

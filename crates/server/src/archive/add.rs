@@ -1,4 +1,4 @@
-//! Adding documents in batches, with a list of those that were added, replaced and rejected.
+//! Adds documents in batches, and lists the added, the replaced and the rejected documents.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -13,17 +13,18 @@ use super::Archive;
 use crate::files::{self, AboutNamed, UploadedFile};
 use crate::problem::Problem;
 
-/// Maximum number of documents per batch. A batch is one change of the index, so a failure later keeps the batches before it.
+/// Maximum number of documents per batch. A batch is one change of the index, so a later failure does not
+/// undo earlier batches.
 const BATCH_DOCUMENTS: usize = 500;
-/// Bytes of text that end a batch.
+/// Number of bytes of text from which a batch is full.
 pub(crate) const BATCH_BYTES: usize = 8 << 20;
 
 /// Maximum length of each list of an answer.
 const LISTED: usize = 10_000;
 
-/// Code of a reject whose id no document can have.
+/// Code of a reject with an id that is not allowed.
 const BAD_ID: &str = "bad_id";
-/// Code of a reject whose id a later document of the request has.
+/// Code of a reject with the same id as a later document of the request.
 const REPEATED_ID: &str = "repeated_ids";
 
 /// A document or a file to add.
@@ -89,8 +90,9 @@ impl AddedAnswer {
     }
 }
 
-/// Returns an error with the reason if no document can have this id.
-// Browsers resolve the segments `.` and `..` of an address even if they are percent-encoded, so no page could ask for such a document.
+/// Checks that a document can have this id. Returns the reason if it cannot.
+// Browsers resolve the segments `.` and `..` of an address even if they are percent-encoded, so the page
+// could not ask for a document with such an id.
 pub(super) fn check_id(id: &str) -> Result<(), String> {
     if id == "." || id == ".." {
         return Err(format!("no document can have the id `{id}`: it could not stand in an address"));
@@ -99,8 +101,9 @@ pub(super) fn check_id(id: &str) -> Result<(), String> {
 }
 
 impl Archive {
-    /// Adds documents, batch by batch. Before each item, `step` gets the number of items before it, and stops the work by an error.
-    /// Also after an error, `answer` lists all documents of the batches before it.
+    /// Adds documents batch by batch. Before each item, `add` calls `step` with the number of earlier items,
+    /// and stops if `step` returns an error. Even after an error, `answer` lists all documents of the batches
+    /// that were added.
     pub(crate) fn add(
         &self,
         items: Vec<Item>,
@@ -119,7 +122,8 @@ impl Archive {
                     batch.push(document);
                 }
             }
-            // The bytes of texts count and not those of files, because a small file may decompress to a long text.
+            // Bytes of texts count and not bytes of files, because a small file may decompress to a long
+            // text.
             if batch.len() >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES {
                 self.add_batch(std::mem::take(&mut batch), threads, answer)?;
                 bytes = 0;
@@ -128,7 +132,7 @@ impl Archive {
         self.add_batch(batch, threads, answer)
     }
 
-    /// Returns the document of an item; reads the text of a file.
+    /// Returns the document of an item. If the item is a file, extracts the text of the file.
     fn document_of(&self, item: Item, limits: &ExtractLimits) -> Result<NewDocument, RejectLine> {
         let (document, file) = match item {
             Item::Document(document) => (document, None),
@@ -149,7 +153,7 @@ impl Archive {
         }
     }
 
-    /// Adds all documents of a batch, or none.
+    /// Adds all documents of a batch, or none of them if an error occurs.
     fn add_batch(
         &self,
         mut documents: Vec<NewDocument>,
@@ -181,8 +185,8 @@ impl Archive {
         Ok(())
     }
 
-    /// Writes documents with different ids. `then` gets, per document, whether it replaced one, and runs before any other thread
-    /// can change the archive.
+    /// Writes documents with distinct ids, and calls `then` before any other thread can change the archive.
+    /// `then` gets, per document, whether the document replaced another.
     pub(super) fn write<T>(
         &self,
         documents: &[NewDocument],
@@ -201,7 +205,7 @@ impl Archive {
     }
 }
 
-/// Seconds since 1970.
+/// Returns the number of seconds since 1970.
 fn unix_time() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

@@ -1,4 +1,4 @@
-//! Checks of texts against the archive, with the limits that they have over HTTP.
+//! Checks texts against the archive, with limits on the options over HTTP.
 
 use std::time::Instant;
 
@@ -12,12 +12,13 @@ use utoipa::ToSchema;
 use super::Archive;
 use crate::problem::{Problem, ProblemKind};
 
-/// An option with a maximum over HTTP, because the time and the memory of one check must not keep other clients waiting.
+/// An option with a maximum over HTTP, because the time and the memory of one check must not keep other
+/// clients waiting.
 pub(crate) struct BoundedOption {
     pub(crate) name: &'static str,
     pub(crate) value: fn(&CheckOptions) -> usize,
     pub(crate) maximum: u32,
-    /// The maximum in words, which follow "it must be".
+    /// Description of the maximum, which follows the words "it must be".
     expected: &'static str,
 }
 
@@ -47,14 +48,14 @@ pub(crate) struct CheckAnswer {
     elapsed_ms: f64,
 }
 
-/// The query for a text that a client sends.
+/// Returns the query for a text that a client sends.
 pub(crate) fn queried_text(title: Option<String>, text: String, marks: Vec<Mark>) -> Queried {
     let mut query = Queried::default();
     (query.title, query.text, query.marks) = (title, Some(text), marks);
     query
 }
 
-/// The query for the matches of a document of the archive.
+/// Returns the query for the matches of a document of the archive.
 pub(crate) fn queried_document(document: StoredDocument) -> Queried {
     let StoredDocument { entry, text, marks, .. } = document;
     let mut query = Queried::default();
@@ -63,7 +64,7 @@ pub(crate) fn queried_document(document: StoredDocument) -> Queried {
 }
 
 impl Archive {
-    /// Refuses a text over the limit of the server.
+    /// Returns a problem if a text is over the limit of the server.
     pub(crate) fn check_length(&self, text: &str) -> Result<(), Problem> {
         let (bytes, limit) = (text.len(), self.limits.text_bytes);
         if bytes <= limit {
@@ -74,7 +75,8 @@ impl Archive {
         Err(Problem::new(ProblemKind::TextTooLong, detail))
     }
 
-    /// Checks a text, or a document of the archive. `metadata` is that of a text, for the option `exclude`.
+    /// Checks a text, or a document of the archive. `metadata` is the metadata of the text, for the option
+    /// `exclude`.
     pub(crate) fn check(
         &self,
         query: Queried,
@@ -100,7 +102,7 @@ impl Archive {
     }
 }
 
-/// Returns one problem with all options that have a value they cannot have here.
+/// Returns one problem that names all options with a value that is not allowed.
 pub(super) fn check_options(options: &CheckOptions) -> Result<(), Problem> {
     let mut problems = options.problems();
     for BoundedOption { name, value, maximum, expected } in BOUNDED_OPTIONS {

@@ -81,7 +81,7 @@ impl Archive {
         observer: &dyn Observer,
     ) -> Result<ClustersAnswer, Problem> {
         let found = match self.index.clusters(threshold, LISTED_CLUSTERS, observer) {
-            // Only the end of the server interrupts this search.
+            // The fault is `Busy` only if the shutdown of the server interrupts the search.
             Err(error) if error.kind().fault() == Fault::Busy => return Err(ProblemKind::Stopping.into()),
             found => self.or_problem(found)?,
         };
@@ -91,7 +91,7 @@ impl Archive {
     }
 }
 
-/// Refuses a threshold that clusters cannot have.
+/// Returns a problem if clusters cannot have this threshold.
 pub(crate) fn check_cluster_threshold(threshold: f64) -> Result<(), Problem> {
     minwise::candidate::tune::check_threshold(threshold)
         .map_err(|error| Problem::new(ProblemKind::BadSetting, error.to_string()))

@@ -1,4 +1,4 @@
-//! The documents of the archive: reading, listing, replacing and removing them.
+//! Reads, lists, replaces and removes documents of the archive.
 
 use std::sync::atomic::Ordering;
 
@@ -8,7 +8,8 @@ use super::Archive;
 use crate::files::{self, UploadedFile};
 use crate::problem::{Problem, ProblemKind};
 
-/// Documents that a search reads for one page. A search that needs more ends its page there, because every page has to come in bounded time.
+/// Maximum number of documents that a search reads per page. A longer search continues on the next page,
+/// because every page must be ready in bounded time.
 const SEARCHED_PER_PAGE: usize = 50_000;
 
 impl Archive {
@@ -18,8 +19,9 @@ impl Archive {
         self.or_problem(self.index.get(id))?.ok_or_else(missing)
     }
 
-    /// Size of the text of a document: bytes or, if the archive keeps no texts, characters.
-    // Callers choose the lane by it and read the document again there, so that those that wait for a lane hold no text.
+    /// Returns the size of the text of a document: in bytes or, if the archive keeps no texts, in characters.
+    // Callers choose the lane by the size and read the document again in the lane, so that a request that
+    // waits for a lane holds no text.
     pub(crate) fn text_size(&self, id: &str) -> Result<usize, Problem> {
         let StoredDocument { entry, text, .. } = self.document(id)?;
         Ok(text.map_or(usize::try_from(entry.characters).unwrap_or(usize::MAX), |text| text.len()))
@@ -41,7 +43,8 @@ impl Archive {
         self.or_problem(self.index.list(&listing))
     }
 
-    /// Adds a document, or replaces the document with its id. Returns the document as it is stored, and whether it replaced one.
+    /// Adds a document, or replaces the document with its id. Returns the stored document, and whether it
+    /// replaced another.
     pub(crate) fn put(&self, document: NewDocument) -> Result<(StoredDocument, bool), Problem> {
         let id = document.id.clone();
         super::add::check_id(&id).map_err(|why| Problem::new(ProblemKind::RejectedDocument, why))?;
@@ -58,7 +61,7 @@ impl Archive {
         Ok(document)
     }
 
-    /// Returns the document that the only file of a form holds.
+    /// Reads the document of a form that has exactly one file.
     pub(crate) fn read_only_file(&self, files: &[UploadedFile]) -> Result<NewDocument, Problem> {
         let [file] = files else {
             return Err(Problem::new(ProblemKind::BadBody, "The form has to have one part `file`."));
@@ -72,7 +75,7 @@ impl Archive {
         })
     }
 
-    /// Limits for reading one file of a client.
+    /// Returns the limits for reading one file of a client.
     pub(crate) fn file_limits(&self) -> minwise_corpus::ExtractLimits {
         files::file_limits(self.limits.body_bytes, self.limits.file_time)
     }

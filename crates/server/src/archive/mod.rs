@@ -1,6 +1,7 @@
 //! The archive of a server: its index, and the calls that read and change it.
 //!
-//! These functions block their thread, so callers run them on a thread of a lane (`lanes`) or of a job (`jobs`).
+//! The functions of [`Archive`] block their thread, so callers run them on a thread of a lane (`lanes`) or of
+//! a job (`jobs`).
 
 mod add;
 mod check;
@@ -25,8 +26,8 @@ pub(crate) use check::{BOUNDED_OPTIONS, BoundedOption, CheckAnswer, queried_docu
 pub(crate) use clusters::{ClustersAnswer, check_cluster_threshold};
 pub(crate) use pair::{PairAnswer, SideRequest};
 
-/// A function that receives the events of a server, each as a JSON object. Its field `event` is `request`, `error`,
-/// `merged` or `unfinished`; the other fields depend on it.
+/// A function that receives the events of a server, each as a JSON object. The field `event` of an event is
+/// `request`, `error`, `merged` or `unfinished`, and determines its other fields.
 pub type LogSink = Box<dyn Fn(&Value) + Send + Sync>;
 
 /// The archive of a server.
@@ -35,12 +36,13 @@ pub(crate) struct Archive {
     pub(crate) limits: ServerLimits,
     pub(crate) metrics: Metrics,
     pub(crate) shutdown: ShutdownSignal,
-    /// Number of documents that jobs had accepted and did not add before the server ended.
+    /// Number of documents that jobs had accepted but not added when the server ended.
     pub(crate) not_added: AtomicU64,
     /// Number of changes since the last merge.
     pub(crate) unmerged: AtomicU64,
     log: LogSink,
-    // The index has locks of its own, but none that spans a look-up of ids and the change that follows.
+    // The index has its own locks, but no lock of the index spans a look-up of ids and the change that
+    // follows.
     changes: Mutex<()>,
 }
 
@@ -62,8 +64,8 @@ impl Archive {
         self.or_problem(self.index.statistics())
     }
 
-    /// Turns an error of the index into a problem. If only the operator can mend it, the log has the error with the names of files,
-    /// which the problem leaves out.
+    /// Converts an error of the index to a problem. If only the operator can repair the error, `or_problem`
+    /// logs it with the names of files, which the problem leaves out.
     pub(crate) fn or_problem<T>(&self, result: minwise_index::Result<T>) -> Result<T, Problem> {
         result.map_err(|error| {
             let problem = Problem::from(&error);
@@ -86,7 +88,8 @@ impl Archive {
         (self.log)(event);
     }
 
-    /// Waits until no other thread changes the archive. While the guard lives, the ids of the archive stay the same.
+    /// Waits until no other thread changes the archive, and keeps other threads from changing it while the
+    /// guard lives.
     pub(crate) fn lock_changes(&self) -> MutexGuard<'_, ()> {
         self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -100,7 +103,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// An empty archive, and the folder that it is in.
+    /// Creates an empty archive, and returns it with its folder.
     pub(crate) fn empty_archive() -> (tempfile::TempDir, Arc<Archive>) {
         let folder = tempfile::tempdir().unwrap();
         let index = Index::create(folder.path().join("archive"), &IndexSettings::default()).unwrap();

@@ -88,7 +88,7 @@ pub(crate) struct PairPassage {
 }
 
 impl PairSide {
-    /// The side as the index takes it: the text or, if the archive keeps no texts, the document.
+    /// Returns the side in the form that the index takes: the text or, if the archive keeps no texts, the id.
     fn as_side(&self) -> Side<'_> {
         match (&self.text, &self.id) {
             (Some(text), _) => Side::Text(text),
@@ -98,7 +98,8 @@ impl PairSide {
 }
 
 impl Archive {
-    /// Size of the text of a side, as `text_size` measures it. A side that `pair` refuses may have any size.
+    /// Returns the size of the text of a side, as `text_size` measures it. The size does not matter for a
+    /// side that `pair` will reject.
     pub(crate) fn side_size(&self, side: &SideRequest) -> Result<usize, Problem> {
         match (&side.text, &side.id) {
             (Some(text), _) => Ok(text.len()),
@@ -107,7 +108,7 @@ impl Archive {
         }
     }
 
-    /// Compares two documents by the options of a check.
+    /// Compares two documents with the options of a check.
     pub(crate) fn pair(
         &self,
         left: SideRequest,

@@ -1,5 +1,5 @@
-//! Jobs: work that takes longer than a request may. Jobs are queued, one job of each kind runs at a time, and the server keeps
-//! their results for an hour.
+//! Jobs: work that takes longer than a request may take. Jobs are queued, one job of each kind runs at a
+//! time, and the server keeps the results for an hour.
 
 mod add;
 mod clusters;
@@ -27,7 +27,8 @@ const KEPT: Duration = Duration::from_hours(1);
 const KEPT_JOBS: usize = 64;
 /// Maximum number of bytes of all results that are kept.
 const KEPT_BYTES: usize = 64 << 20;
-/// Maximum number of jobs that find clusters, running or waiting. It is small, because a token to read is enough to start them.
+/// Maximum number of jobs that find clusters, running or waiting. The maximum is small, because clients with
+/// the right to read can start them.
 const CLUSTER_JOBS: u32 = 2;
 
 /// State of a job.
@@ -55,7 +56,7 @@ pub(crate) enum JobKind {
 }
 
 impl JobKind {
-    /// The name of the kind in JSON and in metrics.
+    /// Returns the name of the kind in JSON and in metrics.
     fn name(self) -> &'static str {
         match self {
             Self::Add => "add",
@@ -96,7 +97,7 @@ pub(crate) enum JobResult {
     Clusters(ClustersAnswer),
 }
 
-/// The JSON of a result. It is written once, because many requests may ask for it.
+/// JSON of a result. A result is encoded only once, because many requests may ask for it.
 #[derive(Debug, Clone)]
 pub(crate) struct SerializedResult(Arc<RawValue>);
 
@@ -106,7 +107,7 @@ impl Serialize for SerializedResult {
     }
 }
 
-/// The result of a job, its error, or both if it failed midway.
+/// Result of a job, its error, or both if the job failed midway.
 pub(crate) struct WorkResult<T> {
     pub(crate) result: Option<T>,
     pub(crate) error: Option<Problem>,
@@ -121,7 +122,7 @@ impl<T> From<Result<T, Problem>> for WorkResult<T> {
     }
 }
 
-/// The end of a job.
+/// End of a job: its time, result and error.
 #[derive(Debug)]
 struct JobOutcome {
     ended: Instant,
@@ -144,7 +145,8 @@ impl JobOutcome {
     }
 }
 
-/// The input of a job whose result depends on nothing else. A second job with the same key would only repeat the first.
+/// Input of a job, if the result depends only on this input. A second job with the same key would only repeat
+/// the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct JobKey {
     /// Number of changes of the archive so far.
@@ -183,7 +185,7 @@ impl Observer for Job {
 }
 
 impl Job {
-    /// Sets the number of steps that are done, and of all steps.
+    /// Sets the number of finished steps, and the number of all steps.
     fn set_progress(&self, done: u64, total: u64) {
         self.done.store(done, Ordering::Relaxed);
         self.total.store(total, Ordering::Relaxed);
@@ -193,7 +195,7 @@ impl Job {
         self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The job as the API describes it.
+    /// Returns the job in the form of the API.
     fn answer(&self) -> JobAnswer {
         let outcome = self.outcome();
         let state = match outcome.as_ref() {
@@ -214,11 +216,11 @@ impl Job {
 /// Places for jobs of one kind.
 #[derive(Debug)]
 struct JobSlots {
-    /// Places for jobs that run or wait.
+    /// Semaphore with one permit per job that may run or wait.
     free: Arc<Semaphore>,
-    /// Number of these places.
+    /// Number of permits of `free`.
     count: u32,
-    /// The place of the job that runs.
+    /// Semaphore with one permit, for the job that runs.
     running: Arc<Semaphore>,
 }
 
@@ -256,7 +258,7 @@ impl Jobs {
         }
     }
 
-    /// Locks the list of jobs, and forgets the oldest ended ones if they are too old, too many or too large.
+    /// Locks the list of jobs, and drops the oldest ended jobs if they are too old, too many or too large.
     fn list(&self) -> MutexGuard<'_, VecDeque<Arc<Job>>> {
         let mut jobs = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut ended, mut bytes) = (0, 0);
@@ -266,7 +268,8 @@ impl Jobs {
                 bytes += outcome.size_bytes();
             }
         }
-        // The list begins with the oldest job. The last result is kept even if it is too large, because a client waits for it.
+        // The list begins with the oldest job. The last remaining result is kept even if it is too large,
+        // because a client waits for it.
         jobs.retain(|job| match job.outcome().as_ref() {
             Some(outcome)
                 if outcome.ended.elapsed() > KEPT
@@ -287,7 +290,7 @@ impl Jobs {
         self.list().iter().find(|job| job.id == id).map(|job| job.answer())
     }
 
-    /// Number of jobs that run or wait.
+    /// Returns the number of jobs that run or wait.
     pub(crate) fn under_way(&self) -> usize {
         self.adding.taken() + self.clusters.taken()
     }
@@ -295,13 +298,14 @@ impl Jobs {
     /// Waits until no job runs or waits.
     pub(crate) async fn ended(&self) {
         for slots in [&self.adding, &self.clusters] {
-            // It fails only if the semaphore is closed, and no code closes it. The permits are released at once.
+            // Acquiring fails only if the semaphore is closed, and no code closes it. The permits are
+            // released immediately.
             let _ = slots.free.acquire_many(slots.count).await;
         }
     }
 
-    /// Queues a job and returns its id. If a job with the same key exists and has not failed, returns the id of that job instead.
-    /// `until` stops the job early.
+    /// Queues a job and returns its id. If a job with the same key exists and has not failed, `begin` returns
+    /// the id of this job instead. `until` stops the job early.
     fn begin<T: Serialize, E: Into<WorkResult<T>>>(
         &self,
         kind: JobKind,
@@ -324,7 +328,8 @@ impl Jobs {
         let slot = Arc::clone(&slots.free).try_acquire_owned();
         let slot = slot.map_err(|_| Problem::from(ProblemKind::TooManyJobs).retry_after(5))?;
         let number = self.begun.fetch_add(1, Ordering::Relaxed);
-        // A page that is reloaded after a restart of the server must not find another job under its id, so ids are random.
+        // Ids are random, because a page that is reloaded after a restart of the server must not find another
+        // job under its id.
         let id = format!("{:016x}", self.id_hasher.hash_one(number));
         let [running, done, total] = [0, 0, 0].map(AtomicU64::new);
         let (stage, outcome) = (Mutex::default(), Mutex::default());

@@ -20,11 +20,11 @@ use crate::state::SharedState;
 use crate::uploads::{BodyContent, Received, json};
 use crate::wire::{Metadata, Title};
 
-/// The JSON of a check: a text and options, or only the options beside a file.
+/// JSON of a check: a text with options, or only the options beside a file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Submission {
-    /// The text, if no file is sent.
+    /// Text to check, if no file is sent.
     text: Option<String>,
     title: Title,
     metadata: Metadata,
@@ -34,7 +34,7 @@ pub(crate) struct Submission {
 }
 
 impl Submission {
-    /// A submission that has only options.
+    /// Creates a submission that has only options.
     pub(crate) fn with(options: CheckOptions) -> Self {
         Self { options, ..Self::default() }
     }
@@ -53,7 +53,7 @@ impl Submission {
         archive.check(query, &self.metadata.0, &self.options, turn)
     }
 
-    /// Refuses a `text` among the options of a request that sends the text elsewhere.
+    /// Returns a problem if there is a `text` among the options of a request that sends the text elsewhere.
     pub(crate) fn check_without_text(&self) -> Result<(), Problem> {
         match self.text {
             Some(_) => Err(Problem::new(ProblemKind::BadBody, "The options of a check have no `text` here.")),
@@ -179,7 +179,7 @@ pub(crate) async fn check(At(state): At<SharedState>, received: Received) -> Res
                 let NewDocument { id: name, text, title, marks, mut metadata, .. } =
                     archive.read_only_file(&files)?;
                 archive.check_length(&text)?;
-                // Metadata of the request takes precedence over that of the file.
+                // Metadata of the request take precedence over metadata of the file.
                 metadata.extend(std::mem::take(&mut submission.metadata.0));
                 submission.metadata.0 = metadata;
                 let title = submission.title.0.take().or(title).or(Some(name));
@@ -188,7 +188,8 @@ pub(crate) async fn check(At(state): At<SharedState>, received: Received) -> Res
             };
             let (lane, query, submission, reading) = state.run(Lane::File, read).await?;
             let work = move |archive: &Archive, turn: Turn| {
-                // The text of the file is in memory until the check ends, so the check also keeps the place in the lane for files.
+                // The text of the file is in memory until the check ends, so the check also keeps the place
+                // in the lane for files.
                 let _reading = reading;
                 json_answer(StatusCode::OK, &submission.check(archive, query, &turn)?)
             };

@@ -1,4 +1,4 @@
-//! `/documents`: lists documents, and adds one or many.
+//! `/documents`: lists documents, and adds documents.
 
 use std::collections::HashMap;
 
@@ -21,12 +21,12 @@ use crate::state::SharedState;
 use crate::uploads::{BodyContent, Received, json};
 use crate::wire::{Metadata, Title};
 
-/// Default of the parameter `limit`, which `ListParameters` also states.
+/// Default of the parameter `limit`, which the attributes of `ListParameters` repeat.
 const DEFAULT_LIMIT: usize = 50;
-/// Maximum of the parameter `limit`, which `ListParameters` also states.
+/// Maximum of the parameter `limit`, which the attributes of `ListParameters` repeat.
 const MAX_LIMIT: usize = 500;
 
-/// Maximum number of documents that are added before the answer. A request with more becomes a job.
+/// Maximum number of documents that are added before the answer. A request with more documents becomes a job.
 const DIRECT_DOCUMENTS: usize = 100;
 /// Maximum number of bytes that are added before the answer.
 const DIRECT_BYTES: usize = BATCH_BYTES;

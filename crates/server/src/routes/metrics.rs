@@ -14,7 +14,7 @@ use crate::state::SharedState;
 const OPEN_METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
-/// The older format of Prometheus. Other clients show it as plain text.
+/// The older text format of Prometheus, which other clients show as plain text.
 const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 
 pub(crate) async fn metrics(At(state): At<SharedState>, headers: HeaderMap) -> Result<Response, Problem> {
@@ -32,8 +32,8 @@ pub(crate) async fn metrics(At(state): At<SharedState>, headers: HeaderMap) -> R
     Ok(([(CONTENT_TYPE, kind), (VARY, HeaderValue::from_static("accept"))], text).into_response())
 }
 
-/// Converts `OpenMetrics` to the older format, in which the metadata of a counter has the suffix `_total` of its samples, and no
-/// line marks the end.
+/// Converts `OpenMetrics` to the older format. In the older format, the metadata of a counter have the same
+/// suffix `_total` as its samples, and no line marks the end.
 fn plain(open_metrics: &str) -> String {
     let counters: HashSet<&str> = open_metrics
         .lines()

@@ -1,5 +1,5 @@
-//! The routes: each decodes a request, calls the archive on a thread of a lane, and encodes the answer. One file per kind of call,
-//! and one for the page.
+//! Routes of the API and of the page. Each route decodes a request, calls the archive on a thread of a lane,
+//! and encodes the answer. There is one file per kind of call, and one for the page.
 
 #[allow(unused_qualifications, reason = "the macro that describes a call names its types by their paths")]
 pub(crate) mod check;
@@ -24,7 +24,8 @@ use serde::Serialize;
 use crate::problem::{Problem, ProblemKind};
 
 /// Encodes an answer as JSON.
-// Work calls this on its own thread, because encoding a long answer would block a thread that serves other connections.
+// Work calls `json_answer` on its own thread, because encoding a long answer would block a thread that serves
+// other connections.
 fn json_answer(status: StatusCode, answer: &impl Serialize) -> Result<Response, Problem> {
     let body =
         serde_json::to_vec(answer).map_err(|error| Problem::new(ProblemKind::Internal, error.to_string()))?;

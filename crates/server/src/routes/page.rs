@@ -9,7 +9,7 @@ use rust_embed::RustEmbed;
 
 use crate::problem::{Problem, ProblemKind};
 
-/// The addresses of the views of the page.
+/// Addresses of the views of the page.
 pub(crate) const PAGES: [&str; 7] =
     ["/", "/check", "/archive", "/document/{id}", "/pair", "/clusters", "/overview"];
 
@@ -17,23 +17,24 @@ pub(crate) const PAGES: [&str; 7] =
 #[folder = "web"]
 struct Web;
 
-/// The page itself.
+/// Answers with the page itself.
 pub(crate) async fn page(headers: HeaderMap) -> Result<Response, Problem> {
     file("index.html", &headers)
 }
 
-/// A file of the page.
+/// Answers with a file of the page.
 pub(crate) async fn asset(
     path: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    // A path that is not UTF-8 names no file of ours.
+    // A path that is not UTF-8 names no file of the page.
     file(&path.map_err(|_| ProblemKind::NoSuchAddress)?, &headers)
 }
 
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 
-/// Shows a problem as HTML. An unknown address gets the page itself, because it has links to the known ones.
+/// Shows a problem as HTML. For an unknown address, the answer is the page itself, because the page links to
+/// all known addresses.
 pub(crate) fn problem(problem: &Problem) -> Response {
     let status = problem.status();
     if let Some(page) = Web::get("index.html").filter(|_| status == StatusCode::NOT_FOUND) {
@@ -80,7 +81,8 @@ fn file(path: &str, headers: &HeaderMap) -> Result<Response, Problem> {
     // The tag is weak, because the compressed file has the same tag as the file.
     let tag = format!("W/\"{:032x}\"", u128::from_be_bytes(*first));
     let tag = HeaderValue::from_str(&tag).map_err(|_| ProblemKind::Internal)?;
-    // The name of a file stays the same when its content changes, so browsers have to ask each time; 304 then saves the transfer.
+    // Browsers must ask each time, because the name of a file stays the same when its content changes. The
+    // answer 304 saves the transfer.
     let known = headers.get_all(IF_NONE_MATCH).iter().any(|known| known == tag);
     let about = [
         (ETAG, tag),

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use crate::problem::{Problem, ProblemKind};
 use crate::state::SharedState;
 
-/// The parameters of the query string.
+/// Parameters of the query string of a request.
 #[derive(Debug)]
 pub(crate) struct Parameters<T>(pub(crate) T);
 
@@ -22,7 +22,7 @@ impl<T: DeserializeOwned> FromRequestParts<SharedState> for Parameters<T> {
     }
 }
 
-/// The id in a path.
+/// Id in the path of a request.
 #[derive(Debug)]
 pub(crate) struct Id(pub(crate) String);
 

@@ -1,4 +1,4 @@
-//! Who may do what: tokens, and without them this machine alone.
+//! Tests of access control: tokens, and servers without tokens, which serve this machine only.
 
 use std::num::NonZeroU32;
 
@@ -61,7 +61,7 @@ fn a_token_allows_what_it_says() {
             ("POST", "/api/v1/documents", &document),
             ("PUT", "/api/v1/documents/a", &text),
             ("DELETE", "/api/v1/documents/a", &nothing),
-            // What is not there is refused as what changes something, if it could.
+            // An unknown address needs the right to write, because only known routes change nothing.
             ("POST", "/api/v1/nothing", &nothing),
         ];
         for (method, path, body) in reading.into_iter().chain(writing) {
@@ -83,7 +83,7 @@ fn a_token_allows_what_it_says() {
             assert_eq!(refused.problem(), (403, "write_token_required".to_owned()), "{method} {path}");
         }
         assert_eq!(send(Some(&reader), "GET", "/api/v1/documents/a", &nothing).await.json()["text"], "a");
-        // The page itself is no secret.
+        // The page itself is public.
         assert_eq!(archive.get("/").await.status, 200);
     });
 }
@@ -131,7 +131,8 @@ fn without_tokens_another_site_asks_for_nothing() {
         }
         assert_eq!(archive.get("/api/v1/health").await.json()["documents"], 0);
         assert_eq!(post("http://127.0.0.1:8080").await.status, 201);
-        // A browser gives another site no answer to what it may ask, but asks.
+        // A browser sends the requests of pages of another site, and only hides the answers. The server must
+        // reject such requests without counting them.
         let limits = wide().rate(NonZeroU32::new(1));
         let archive = Archive::with(limits, None, &IndexSettings::default());
         for path in ["/api/v1/documents?search=a", "/metrics"] {
@@ -147,7 +148,7 @@ fn without_tokens_another_site_asks_for_nothing() {
                 let refused = get(header, value).await.problem();
                 assert_eq!(refused, (403, "foreign_origin".to_owned()), "{path} {value}");
             }
-            // Nothing of that was counted: two may be asked for at once.
+            // The rejected requests were not counted, so this request is within the rate.
             let ours = if path == "/metrics" { "none" } else { "same-origin" };
             assert_eq!(get("sec-fetch-site", ours).await.status, 200, "{path}");
         }

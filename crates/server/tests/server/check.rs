@@ -1,11 +1,11 @@
-//! Checks and pairs: what is found, and how it is told.
+//! Tests of checks and pairs: the matches, and the form of the answers.
 
 use minwise_index::{IndexSettings, Texts};
 use serde_json::{Value, json};
 
 use crate::support::{Archive, text, wait, wide};
 
-/// The texts that ranges of bytes stand for.
+/// Returns the part of a text that a range of bytes selects.
 fn cut<'t>(text: &'t str, range: &Value) -> &'t str {
     let [start, end] = [0, 1].map(|at| range[at].as_u64().unwrap() as usize);
     &text[start..end]
@@ -56,7 +56,8 @@ fn a_check_finds_what_is_repeated_with_the_passages() {
 fn a_pair_has_all_passages_that_a_check_with_its_options_found() {
     wait(async {
         let archive = Archive::new();
-        // 250 passages, each behind a word that only one of the two has; every fifth of the query is a quotation.
+        // There are 250 passages, each after a word that only one of the two texts has. Every fifth passage
+        // of the query is a quotation.
         let passages: Vec<String> = (0..250).map(|at| text(at, 10)).collect();
         let stored: Vec<String> = (0..250).map(|at| format!("theirs{at} {}\n", passages[at])).collect();
         let stored = stored.concat();
@@ -104,7 +105,7 @@ fn a_pair_has_all_passages_that_a_check_with_its_options_found() {
 fn what_is_not_shown_is_counted() {
     wait(async {
         let archive = Archive::new();
-        // Sixty passages, each behind a word that only one of the two has.
+        // There are sixty passages, each after a word that only one of the two texts has.
         let passages: Vec<String> = (0..60).map(|at| text(at, 10)).collect();
         let [stored, query] = ["ours", "yours"].map(|own| {
             let parts: Vec<String> = passages.iter().map(|passage| format!("{own} {passage}")).collect();
@@ -201,7 +202,7 @@ fn a_document_has_what_resembles_it_and_not_itself() {
         );
         assert_eq!(answer["matches"][0]["id"], "half");
         let strict = "/api/v1/documents/whole/similar?threshold=0.9&containment=1&top=5";
-        // The passage that they share is reason enough, and half of one is all of the other.
+        // `half` is a match because of the shared passage, and because all of `half` is in `whole`.
         assert_eq!(archive.get(strict).await.json()["matches"].as_array().unwrap().len(), 1);
         let answer = archive.get("/api/v1/documents/nowhere/similar").await;
         assert_eq!(answer.problem(), (404, "no_such_document".to_owned()));
@@ -223,7 +224,7 @@ fn an_archive_without_texts_says_so() {
         archive.add(&[("a", &text), ("b", &text)]).await;
         assert_eq!(archive.get("/api/v1/documents/a").await.json()["text"], json!(null));
         let found = &archive.post("/api/v1/check", &json!({ "text": text })).await.json()["matches"][0];
-        // Its place in the checked text is known, that in the document is not.
+        // The place of the passage in the checked text is known, but not its place in the document.
         let passage = json!({"query": [0, text.len()], "document": null, "tokens": 80, "moved": false});
         assert_eq!((&found["similarity"], &found["passages"]), (&json!(1.0), &json!([passage])));
         let answer = archive.get("/api/v1/documents/a/similar").await.json();

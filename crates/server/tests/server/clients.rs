@@ -1,4 +1,4 @@
-//! Many clients at once, over connections.
+//! Tests with many clients at once, over connections.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -10,17 +10,18 @@ use serde_json::json;
 
 use crate::support::{Listening, call, options, text, wide};
 
-/// Answers by status; 0 stands for a connection that was cut.
+/// Number of answers by status. Status 0 stands for a connection that was cut.
 type Counts = BTreeMap<u16, u64>;
 
-/// What clients do.
+/// Requests that clients send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Doing {
     Everything,
     Reading,
 }
 
-/// Lets clients ask for things until the time is over; tells what is neither an answer nor a limit.
+/// Lets clients send requests until the time is over, and prints every answer that is neither a success nor a
+/// limit.
 #[allow(clippy::print_stdout, reason = "whoever runs the test is to see what went wrong")]
 fn storm(address: SocketAddr, clients: u64, doing: Doing, time: Duration) -> Counts {
     let end = Instant::now() + time;
@@ -103,15 +104,16 @@ fn clients_beyond_the_limits_are_told_so_and_the_server_stands() {
     server.stop();
 }
 
-/// More than the 128 that wait unless a server asks for more; what is sent to a queue that is full loses its beginning. Other
-/// systems have queues of their own length, and no cookies.
+/// The clients exceed the queue of 128 connections that a server has by default. If the queue is full, a
+/// request loses its beginning. Other systems than Linux have queues of other lengths, and no SYN cookies.
 #[cfg(target_os = "linux")]
 #[test]
 #[ignore = "needs a queue of 400 connections"]
 fn clients_that_come_before_they_are_taken_keep_their_requests_whole() {
     const CLIENTS: usize = 400;
     let folder = tempfile::tempdir().unwrap();
-    // When the first are taken matters: the kernel has to be about to send something again.
+    // The moment at which the server accepts the first connections matters: the kernel must be about to
+    // retransmit something.
     for wait in [30, 60, 90] {
         let index = filled(&folder.path().join(wait.to_string()), 10);
         let server = Server::listen("127.0.0.1:0".parse().unwrap(), options(wide()).0).unwrap();
@@ -130,14 +132,14 @@ fn clients_that_come_before_they_are_taken_keep_their_requests_whole() {
     }
 }
 
-/// Memory of this process, in kilobytes.
+/// Returns the resident memory of this process, in kilobytes.
 fn resident() -> u64 {
     let status = fs_err::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or_default()
 }
 
-/// `cargo x bench serve` runs it and shows its figures.
+/// `cargo x bench serve` runs this test and shows its figures.
 #[test]
 #[ignore = "long: two minutes of requests"]
 #[allow(clippy::print_stdout, reason = "its figures are what it is for")]
@@ -153,7 +155,7 @@ fn five_hundred_clients_for_a_minute() {
         resident() / 1000
     );
     assert!(counts.keys().all(|status| [200, 201, 429, 503].contains(status)), "{counts:?}");
-    // An archive that is written to holds what it has not written yet; whether the server grows is seen without that.
+    // An archive holds recent writes in memory, so growth of the server is measured with reads only.
     storm(server.address, 500, Doing::Reading, Duration::from_secs(30));
     let before = resident();
     let counts = storm(server.address, 500, Doing::Reading, Duration::from_secs(30));
@@ -165,6 +167,6 @@ fn five_hundred_clients_for_a_minute() {
         after / 1000
     );
     assert!(counts.keys().all(|status| [200, 429, 503].contains(status)), "{counts:?}");
-    // What the allocator keeps does not depend on how many answers there were.
+    // The memory that the allocator keeps does not depend on the number of answers.
     assert!(after < before + 16_000, "{} kB more are held after {answers} answers", after - before);
 }

@@ -1,4 +1,4 @@
-//! Documents: added, read, listed, replaced, removed.
+//! Tests that add, read, list, replace and remove documents.
 
 use axum::http::StatusCode;
 use serde_json::json;
@@ -155,7 +155,8 @@ fn the_archive_is_told_in_numbers() {
         let empty = Archive::new().get("/api/v1/stats").await.json();
         assert_eq!(empty["similarities"]["documents_sampled"], 0);
         let archive = Archive::new();
-        // Two that are equal, one that is half of them, one that is alone.
+        // Two documents are equal, one document is half of each of them, and one document is similar to no
+        // other document.
         let (whole, half, alone) = (text(1, 200), text(1, 100), text(2, 200));
         archive.add(&[("a", &whole), ("b", &whole), ("half", &half), ("alone", &alone)]).await;
         let stats = archive.get("/api/v1/stats").await.json();
@@ -164,7 +165,7 @@ fn the_archive_is_told_in_numbers() {
         assert_eq!((&stats["text_kept"], &stats["passage"]), (&json!(true), &json!(25)));
         let buckets = stats["similarities"]["buckets"].as_array().unwrap();
         let pairs: Vec<u64> = buckets.iter().map(|bucket| bucket["documents"].as_u64().unwrap()).collect();
-        // 96 shingles of 196 are shared by the half and each of the equal ones: 0.4898.
+        // `half` shares 96 of 196 shingles with each of the equal documents: similarity 0.4898.
         let mut expected = [0; 20];
         (expected[19], expected[9]) = (2, 1);
         assert_eq!(pairs, expected);

@@ -1,4 +1,4 @@
-//! The examples of this crate, each of which checks what it shows.
+//! Runs the examples of this crate, each of which asserts its results.
 
 #[path = "../../examples/serve.rs"]
 mod serve;

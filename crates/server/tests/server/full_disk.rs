@@ -1,7 +1,7 @@
-//! A disk that is full: changes are refused in so many words, and reading goes on.
+//! Test of a full disk: changes are rejected with a clear problem, and reading continues.
 //!
-//! The disk is a file system in memory, mounted in a namespace of its own, which some machines do not allow. There
-//! `cargo x test` skips the test.
+//! The disk is a file system in memory, mounted in its own namespace. Some machines do not allow this mount,
+//! and `cargo x test` skips the test on them.
 
 #![cfg(target_os = "linux")]
 
@@ -14,7 +14,8 @@ use serde_json::json;
 
 use crate::support::{Archive, text, wait, wide};
 
-/// Names the disk to the test when it runs itself again, where the disk is.
+/// Environment variable with the folder of the disk. The variable is set when the test runs itself again,
+/// inside the namespace.
 const DISK: &str = "MINWISE_TEST_DISK";
 
 #[test]

@@ -1,4 +1,4 @@
-//! Jobs: many documents, and clusters.
+//! Tests of jobs that add many documents or find clusters.
 
 use std::time::{Duration, Instant};
 

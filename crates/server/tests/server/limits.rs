@@ -1,4 +1,5 @@
-//! Limits: what is too much, too often or too slow is refused, and the rest goes on.
+//! Tests of limits: requests that are too large, too frequent or too slow are rejected, and all others are
+//! answered.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -18,7 +19,7 @@ fn bodies_have_a_size() {
         let long = "long ".repeat(4000);
         let body = json!({ "text": long });
         assert_eq!(archive.post("/api/v1/check", &body).await.problem(), (413, "body_too_large".to_owned()));
-        // Without a length, it is the body that tells.
+        // A body without a stated length is measured as it arrives.
         let stream = request("POST", "/api/v1/check").header("content-type", "application/json");
         let answer = archive.send(stream.body(body.to_string().into()).unwrap()).await;
         assert_eq!(answer.problem(), (413, "body_too_large".to_owned()));
@@ -50,7 +51,7 @@ fn a_client_that_asks_too_often_waits_and_others_do_not() {
         assert_eq!(refused.problem(), (429, "too_many_requests".to_owned()));
         assert_eq!(refused.header("retry-after"), "1");
         assert_eq!(from("127.0.0.2:1").await.status, 200);
-        // The page has many files, and is not counted.
+        // Requests for files of the page are not counted, because the page has many files.
         for _ in 0..20 {
             assert_eq!(archive.get("/assets/app.js").await.status, 200);
         }
@@ -61,7 +62,7 @@ fn a_client_that_asks_too_often_waits_and_others_do_not() {
 fn only_so_many_requests_are_answered_at_once() {
     wait(async {
         let archive = Archive::with(wide().requests(1), None, &IndexSettings::default());
-        // A body of which nothing comes keeps the only place.
+        // A body that never sends a byte keeps the only place.
         let endless = axum::body::Body::new(Endless);
         let waiting = request("POST", "/api/v1/check")
             .header("content-type", "application/json")
@@ -152,7 +153,7 @@ fn whoever_sends_too_much_comes_to_read_why() {
     let body = json!({ "text": "long ".repeat(4 << 20) }).to_string();
     let (status, answer) = call(server.address, "POST", "/api/v1/check", &body).expect("an answer");
     assert!(status == 413 && answer.contains("body_too_large"), "{status} {answer}");
-    // Who asks first is told before anything was sent.
+    // A client that asks first (`Expect: 100-continue`) gets the problem before it sends the body.
     let mut stream = TcpStream::connect(server.address).unwrap();
     write!(stream, "POST /api/v1/check HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 100000\r\nExpect: 100-continue\r\n\r\n").unwrap();
     let mut answer = String::new();
@@ -163,7 +164,7 @@ fn whoever_sends_too_much_comes_to_read_why() {
     server.stop();
 }
 
-/// A body of which nothing comes.
+/// A body that never sends a byte.
 struct Endless;
 
 impl hyper::body::Body for Endless {

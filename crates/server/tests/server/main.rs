@@ -1,4 +1,4 @@
-//! The server as its clients see it.
+//! Integration tests of the server, through the requests of its clients.
 
 #![allow(clippy::unwrap_used, reason = "in a test it is an assertion")]
 

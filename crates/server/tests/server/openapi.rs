@@ -1,4 +1,4 @@
-//! The description of the API: complete, and the one in the repository is current.
+//! Tests that the description of the API is complete, and that the description in the repository is current.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::support::{Archive, wait};
 
 const FILE: &str = "../../docs/reference/openapi.json";
 
-/// `MINWISE_WRITE_OPENAPI=1` writes it anew, as `cargo x docs` does.
+/// With `MINWISE_WRITE_OPENAPI=1`, this test writes the description anew, as `cargo x docs` does.
 #[test]
 fn the_description_in_the_repository_is_current() {
     let description = minwise_server::openapi();
@@ -53,14 +53,14 @@ fn the_description_is_served_and_has_every_call() {
     );
     assert_eq!(served["components"]["securitySchemes"]["token"]["scheme"], "bearer");
     assert!(served["security"].as_array().unwrap().contains(&serde_json::json!({"token": []})));
-    // What comes of a job is described, as what can be said of files is.
+    // The results of jobs and the options of files have schemas, too.
     for name in ["Clusters", "Added", "AboutFile", "AboutNamed", "Reject", "SubmissionOptions"] {
         assert!(served["components"]["schemas"][name].is_object(), "{name}");
     }
     for (name, schema) in served["components"]["schemas"].as_object().unwrap() {
         assert!(described(schema), "{name}");
     }
-    // Everything that is referred to is there.
+    // Every schema that another schema or a route names exists.
     let text = served.to_string();
     for reference in text.split("\"#/components/schemas/").skip(1) {
         let name = reference.split('"').next().unwrap();

@@ -1,4 +1,5 @@
-//! The time before the archive is open: the server answers that it is being opened, to programs and to browsers.
+//! Test of the time before the archive is open: the server answers programs and browsers that the archive is
+//! being opened.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -7,10 +8,11 @@ use std::sync::mpsc;
 use minwise_server::{Server, ServerOptions};
 use serde_json::Value;
 
-/// The answer to a request over a connection of its own, with its headers.
+/// Sends a request over a connection of its own, and returns the headers, in lower case, and the body of the
+/// answer.
 fn get(address: SocketAddr, path: &str, accept: &str) -> (String, String) {
     let mut stream = TcpStream::connect(address).unwrap();
-    // Without `Connection: close`: the server itself ends the connection.
+    // The request has no `Connection: close`, because the server itself must end the connection.
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nAccept: {accept}\r\n\r\n").unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
@@ -41,7 +43,7 @@ fn until_the_archive_is_open_the_server_answers_that_it_is_being_opened() {
         {
             assert!(body.contains(part), "{part} in {body}");
         }
-        // The page has its style already.
+        // The files of the page are served even before the archive is open.
         let (head, body) = get(address, "/assets/style/base.css", "*/*");
         assert!(head.starts_with("http/1.1 200") && body.contains("body {"), "{head}");
         open.send(()).unwrap();

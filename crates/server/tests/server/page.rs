@@ -1,4 +1,4 @@
-//! The page and its files, and the headers that everything has.
+//! Tests of the page and its files, and of the headers that all answers have.
 
 use std::io::Read;
 
@@ -61,7 +61,7 @@ fn files_of_the_page_are_in_the_program_and_nothing_else_is() {
     });
 }
 
-/// What browsers send when a person opens an address.
+/// Header `Accept` that browsers send when a person opens an address.
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 #[test]
@@ -81,13 +81,14 @@ fn a_browser_gets_a_page_where_a_program_gets_a_problem() {
             assert!(answer.body == fs_err::read("web/index.html").unwrap(), "{path}");
             assert_eq!(archive.get(path).await.problem(), (404, "no_such_address".to_owned()));
         }
-        // Addresses of the API, and requests that no person makes.
+        // At addresses of the API, and for requests that no person makes, a browser gets the problem as JSON.
         for (method, path) in
             [("GET", "/api/v1/nosuch"), ("GET", "/api/v1/documents/nosuch"), ("POST", "/nosuch")]
         {
             open(method, path, "127.0.0.1:8080").await.problem();
         }
-        // The files of the page are refused too, so that the problem stands in the page itself.
+        // The server rejects the files of the page, too, so the problem is a complete HTML page without links
+        // to files.
         let foreign = open("GET", "/", "archive.example<script>").await;
         assert_eq!(
             (foreign.status.as_u16(), foreign.header("content-type")),
@@ -124,7 +125,8 @@ fn answers_are_compressed_for_those_who_take_it() {
             flate2::read::GzDecoder::new(&small.body[..]).read_to_end(&mut unpacked).unwrap();
             assert!(unpacked == plain.body, "{path}");
         }
-        // What fits one packet is sent as it is, and a file that the browser has is not sent at all.
+        // An answer that fits into one packet is not compressed, and a file that the browser has is not sent
+        // again.
         assert_eq!(ask("/api/v1/documents/short", "gzip").await.header("content-encoding"), "");
         let tag = ask("/assets/text-view.js", "gzip").await.header("etag").to_owned();
         let known = request("GET", "/assets/text-view.js")

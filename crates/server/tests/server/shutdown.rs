@@ -1,4 +1,5 @@
-//! The end of a server: what it acknowledged is there, and what was begun is finished.
+//! Tests of the end of a server: acknowledged documents are in the archive, and running requests are
+//! finished.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -99,7 +100,7 @@ fn a_request_that_was_begun_is_answered() {
     let mut stream = std::net::TcpStream::connect(server.address).unwrap();
     let body = json!({"text": "some words to look for in an archive"}).to_string();
     write!(stream, "POST /api/v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len()).unwrap();
-    // The server has the headers when it counts the request.
+    // The server has read the headers when it counts the request as in flight.
     let begun = Instant::now();
     while !call(server.address, "GET", "/metrics", "").unwrap().1.contains("minwise_requests_in_flight 2") {
         assert!(begun.elapsed() < Duration::from_mins(1));

@@ -1,4 +1,4 @@
-//! A server in this process with an archive of its own, and clients of it.
+//! A server in this process with an archive of its own, and clients of the server.
 
 use std::future::Future;
 use std::io::{Read, Write};
@@ -19,25 +19,26 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tower::ServiceExt;
 
-/// A paragraph of so many words, of which others with the same seed have the same.
+/// Returns a paragraph of `words` words. Paragraphs with the same seed begin with the same words.
 pub fn text(seed: u64, words: usize) -> String {
     let mut random = minwise::hash::SplitMix64::new(seed);
     (0..words).map(|_| format!("w{}", random.next_u64() % 5000)).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs a test that waits.
+/// Runs an asynchronous test.
 pub fn wait<T>(test: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(test)
 }
 
-/// Notes that are kept, so that a server that answers very often does not seem to grow.
+/// Maximum number of events that are kept, so that the memory of a server with very many requests does not
+/// seem to grow.
 const MOST_NOTES: usize = 10_000;
 
-/// What a server notes.
+/// Events that a server has logged.
 pub type Notes = Arc<Mutex<Vec<Value>>>;
 
-/// Options without tokens, and what is noted.
+/// Returns options without tokens, and the list to which the server logs its events.
 pub fn options(limits: ServerLimits) -> (ServerOptions, Notes) {
     let notes = Notes::default();
     let log = Arc::clone(&notes);
@@ -50,12 +51,12 @@ pub fn options(limits: ServerLimits) -> (ServerOptions, Notes) {
     (ServerOptions::default().limits(limits).log(log), notes)
 }
 
-/// Limits that no test meets by accident.
+/// Returns limits that no test reaches by accident.
 pub fn wide() -> ServerLimits {
     ServerLimits::default().rate(None)
 }
 
-/// A server without connections.
+/// A server that is called directly, without connections.
 pub struct Archive {
     app: Router,
     pub notes: Notes,
@@ -73,7 +74,7 @@ impl Archive {
         Self { _folder: Some(folder), ..archive }
     }
 
-    /// One whose archive lies in a folder that stays.
+    /// Creates a server whose archive is in a folder of the caller.
     pub fn at(folder: &Path, limits: ServerLimits, tokens: Option<Tokens>, settings: &IndexSettings) -> Self {
         let index = Index::create(folder.join("archive"), settings).unwrap();
         let (options, notes) = options(limits);
@@ -92,7 +93,7 @@ impl Archive {
         Answer { status: parts.status, headers: parts.headers, body }
     }
 
-    /// Sends a request, and reads nothing of its answer yet.
+    /// Sends a request, but does not read the body of its answer yet.
     pub async fn begin(&self, peer: SocketAddr, mut request: Request<Body>) -> Response {
         request.extensions_mut().insert(peer);
         self.app.clone().oneshot(request).await.unwrap()
@@ -111,7 +112,7 @@ impl Archive {
         self.ask("POST", path, body).await
     }
 
-    /// Sends files, and options beside them.
+    /// Sends a form with files and options.
     pub async fn post_files(
         &self,
         method: &str,
@@ -153,7 +154,7 @@ impl Archive {
         assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.text());
     }
 
-    /// Waits for a job to end.
+    /// Waits for a job to end, and returns its last state.
     pub async fn ended(&self, job: &Value) -> Value {
         let path = format!("/api/v1/jobs/{}", job.as_str().unwrap());
         let begun = Instant::now();
@@ -168,7 +169,7 @@ impl Archive {
     }
 }
 
-/// A request as a browser on this machine makes it.
+/// Begins a request as a browser on this machine sends it.
 pub fn request(method: &str, path: &str) -> axum::http::request::Builder {
     Request::builder().method(method).uri(path).header("host", "127.0.0.1:8080")
 }
@@ -194,7 +195,7 @@ impl Answer {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// Status and code of a problem, which has all that a problem has.
+    /// Returns the status and the code of a problem, and asserts that the problem has all its fields.
     pub fn problem(&self) -> (u16, String) {
         assert_eq!(self.header("content-type"), "application/problem+json", "{}", self.text());
         let problem = self.json();
@@ -207,7 +208,7 @@ impl Answer {
     }
 }
 
-/// A server that listens, on a thread of its own.
+/// A server that listens, and that runs on a thread of its own.
 pub struct Listening {
     pub address: SocketAddr,
     pub notes: Notes,
@@ -225,22 +226,23 @@ impl Listening {
         Self { address, notes, stopper, thread }
     }
 
-    /// Stops the server, and waits until it has.
+    /// Stops the server, and waits for its end.
     pub fn stop(self) -> ServerOutcome {
         self.ask_to_stop().join().unwrap()
     }
 
-    /// Stops the server, and returns what is over when it has.
+    /// Asks the server to stop, and returns the handle of its thread.
     pub fn ask_to_stop(self) -> JoinHandle<ServerOutcome> {
         self.stopper.stop();
         self.thread
     }
 }
 
-/// A request over a connection of its own: status and body; nothing, if the connection was refused or cut.
+/// Sends a request over a connection of its own, and returns the status and the body of the answer. Fails if
+/// the connection was refused or cut.
 pub fn call(address: SocketAddr, method: &str, path: &str, body: &str) -> std::io::Result<(u16, String)> {
     let mut stream = TcpStream::connect(address)?;
-    // In pieces, as slow clients send it.
+    // The request is sent in pieces, as slow clients send it.
     write!(
         stream,
         "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\n\

@@ -1,4 +1,4 @@
-//! Files: documents of people, and those of people who mean harm.
+//! Tests of uploaded files: harmless files of people, and malicious files.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use zip::write::SimpleFileOptions;
 
 use crate::support::{Archive, text, wait, wide};
 
-/// A Word file with these paragraphs.
+/// Returns a Word file with these paragraphs.
 fn docx(title: &str, paragraphs: &[&str]) -> Vec<u8> {
     let body = paragraphs.join("</w:t></w:r></w:p><w:p><w:r><w:t>");
     let body = format!("<w:p><w:r><w:t>{body}</w:t></w:r></w:p>");
@@ -106,7 +106,7 @@ fn a_word_file_and_a_web_page_are_added_checked_and_replaced() {
     });
 }
 
-/// A file of zeros that unfolds to a gigabyte.
+/// Returns a Word file that decompresses to 300 MiB of spaces.
 fn bomb() -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(std::io::Cursor::new(vec![]));
     zip.start_file("[Content_Types].xml", SimpleFileOptions::default()).unwrap();
@@ -218,7 +218,7 @@ fn what_is_said_of_files_is_kept_with_them() {
 fn forms_that_are_none_are_told_so() {
     wait(async {
         let archive = Archive::new();
-        // A form without a file is no list of no files.
+        // A form without a file is an error, and not an empty list of files.
         for (method, path) in
             [("POST", "/api/v1/documents"), ("PUT", "/api/v1/documents/a"), ("POST", "/api/v1/check")]
         {

@@ -15,7 +15,7 @@ import { cell, table } from '../table.js';
 
 /** Maximum number of documents per page. */
 const LIMIT = 50;
-/** Milliseconds between the last key and the search. */
+/** Pause between the last key and the search, in milliseconds. */
 const PAUSE_MS = 250;
 
 const CHARACTERS = { title: 'Characters', isNumber: true };
@@ -38,7 +38,7 @@ export async function archive({ url, signal }) {
   let pause;
   const search = async () => {
     clearTimeout(pause);
-    // The server stops a search when its request is aborted, and a newer search replaces this one.
+    // A newer search replaces this search. The server stops a search when its request is aborted.
     latest.abort();
     latest = new AbortController();
     const mine = AbortSignal.any([latest.signal, signal]);
@@ -70,8 +70,8 @@ export async function archive({ url, signal }) {
 }
 
 /**
- * A page of the documents that match a search. In a large archive, the server reads a part of it per request and may return an
- * empty page, so this goes on until a page has documents.
+ * Finds a page of the documents that match a search. In a large archive, the server reads only a part of the archive
+ * per request and may return an empty page, so `find` continues until a page has documents.
  *
  * @param {string} search
  * @param {string | null} after

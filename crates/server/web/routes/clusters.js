@@ -1,5 +1,5 @@
-// `/clusters`: the clusters of the archive. A job of the server finds them. The address has the id of the job, so that a page that is
-// loaded again goes on waiting.
+// `/clusters`: the clusters of the archive. A job of the server finds the clusters. The address has the id of the job,
+// so that a reloaded page continues to wait for the job.
 
 import { clusters as begin, job as ask } from '../api.js';
 import { clusterList } from '../cluster-list.js';
@@ -67,7 +67,7 @@ function form(threshold, outcome, signal) {
     submit.disabled = true;
     try {
       const { job } = await begin(slider.valueAsNumber);
-      // A person who has gone to another view meanwhile stays there.
+      // A person who has gone to another view in the meantime stays in that view.
       if (!signal.aborted) go(`/clusters?${new URLSearchParams({ job })}`);
     } catch (error) {
       outcome.replaceChildren(problemNotice(problemOf(error)));
@@ -115,7 +115,7 @@ function result({ clusters: list, further, documents, threshold, recall_at_thres
   const all = `${counted(list.length + further, 'cluster')} of ${counted(documents, 'document')} with a similarity of ${percent(threshold)} or more`;
   const summary = further > 0 ? `The ${count(list.length)} largest of ${all}` : all;
   announce(summary);
-  // The list cannot show pairs that were not compared, so their share is stated.
+  // The list cannot show pairs that were not compared, so the text states the share of pairs that are found.
   const missed = h(
     'p',
     { class: 'soft facts' },

@@ -11,12 +11,12 @@ import { TextView } from '../text-view.js';
 
 /** @typedef {import('../router.js').Visit} Visit */
 
-/** The default thresholds of a check. */
+/** Default thresholds of a check. */
 const THRESHOLDS = { threshold: 0.5, containment: 0.3 };
 
 /** @param {Visit} visit */
 export async function documentPage({ parts: [id], signal }) {
-  // The server refuses to check a text over its limit. The rest of the page is shown all the same.
+  // The server rejects a check of a text over its limit. The other parts of the page are shown anyway.
   const matches = similar(id, THRESHOLDS, signal).catch(problemOf);
   const [document, answer] = await Promise.all([wholeDocument(id, signal), matches]);
   const text = document.text === null ? null : new TextView(document.text, document.marks);

@@ -1,4 +1,4 @@
-// `/overview`: the archive in numbers.
+// `/overview`: numbers and charts of the archive.
 
 import { stats } from '../api.js';
 import { description, h } from '../dom.js';
@@ -10,7 +10,7 @@ import { barCell, table } from '../table.js';
 /** @typedef {import('../router.js').Visit} Visit */
 /** @typedef {import('../types.js').Stats} Stats */
 
-/** Number of months that are shown, up to the last one. */
+/** Number of months that are shown, up to the newest month. */
 const MONTHS = 24;
 
 const DOCUMENTS = { title: 'Documents', isNumber: true };
@@ -55,7 +55,8 @@ function similarities({ similarities: sampled }) {
   if (!sampled || sampled.buckets.length === 0) return h('p', { class: 'empty' }, 'The archive has no two documents to compare yet.');
   const { buckets } = sampled;
   const [least, step] = [buckets[0].from, buckets[0].to - buckets[0].from];
-  // In most archives, nearly all documents are dissimilar to all others. On a linear scale, the bars of similar ones would be invisible.
+  // The heights are logarithmic, because in most archives nearly all documents are dissimilar to all others: on a
+  // linear scale, the bars of similar documents would be invisible.
   const caption = `Each bar counts documents by their similarity to the most similar other document, in a sample of ${counted(sampled.documents_sampled, 'document')}. The heights of the bars are logarithmic.`;
   const bars = buckets.map(({ from, to, documents }) => ({ from, to, count: documents }));
   return h(
@@ -65,7 +66,7 @@ function similarities({ similarities: sampled }) {
       label: 'Minimum similarity',
       logarithmic: true,
       value: least + step * Math.floor(buckets.length / 2),
-      // The counts within a bar are not known, so the slider goes from bar to bar.
+      // The counts within a bar are unknown, so the slider moves from bar to bar.
       step,
       most: buckets[buckets.length - 1].from,
       counts: (threshold) => {

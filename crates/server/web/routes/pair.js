@@ -1,7 +1,8 @@
 // `/pair`: two documents side by side, with their shared passages.
 //
-// The parameters `left` and `right` are ids. `checked` instead of `left` is the number of a text of the last check. Such a pair
-// shows the match of the check, by its options. The answer of a check has only the longest passages, so the others are loaded here.
+// The parameters `left` and `right` are ids. The parameter `checked` replaces `left` if the left text was checked:
+// `checked` is the number of the text in the last check. Such a pair shows a match of this check, with the options of
+// the check. The answer of a check has only the longest passages, so this view loads all passages.
 
 import { documentHref, resultHref } from '../addresses.js';
 import { pair as ask, wholeDocument } from '../api.js';
@@ -50,7 +51,7 @@ export async function pair({ url, signal }) {
   const list = h('div');
   const shown = async () => {
     await compare.drawn();
-    // The table is below the texts. It is added after them, because the first layout is faster without it.
+    // The table is added after the texts, because the first layout is faster without the table.
     if (!signal.aborted && found.passages.length > 0) list.append(passageTable(passages));
   };
   return { ...view, body: [...body, compare.element, list], shown };
@@ -77,7 +78,7 @@ function isReadable(side) {
 }
 
 /**
- * The pair of a text that was checked and one of its matches.
+ * Returns the pair of a checked text and one of its matches.
  *
  * @param {number} number
  * @param {string} id
@@ -98,7 +99,7 @@ async function pairOfCheck(number, id, signal) {
     similarity: match.similarity,
     containment_of_left: match.containment_of_query,
     containment_of_right: match.containment_of_document,
-    // If the archive keeps no texts, a passage has no place in the document, and no texts are shown side by side.
+    // If the archive keeps no texts, passages have no place in the document, and no texts are shown side by side.
     passages: match.passages.flatMap((passage) =>
       passage.document === null ? [] : [{ ...passage, left: passage.query, right: passage.document }],
     ),
@@ -132,7 +133,7 @@ function sideHeader(side, place) {
 }
 
 /**
- * The similarity of the two documents in figures. The first figure is the most prominent.
+ * Shows the similarity of the two documents in figures, the most prominent figure first.
  *
  * @param {Pair} found
  * @param {string[]} called the names of the left and the right document in sentences

@@ -1,4 +1,4 @@
-//! The options as they are typed. What they mean is in [`settings`](crate::settings).
+//! Options as they are typed. Their meaning is in [`settings`](crate::settings).
 
 mod archive;
 mod serve;

@@ -1,4 +1,4 @@
-//! `--keep`: which document of a cluster stays.
+//! Tests `--keep`, which decides the kept document of a cluster.
 
 use serde_json::{Value, json};
 

@@ -1,10 +1,8 @@
 //! Reports an allocation that the system refuses as an ordinary error instead of an abort.
 //!
 //! Rust aborts a process whose allocation fails, and the hook that could change this is not stable. The allocator of
-//! this file
-//! therefore ends the process itself, with the message, code and exit code of an error. As after `kill -9`, nothing is
-//! cleaned up:
-//! an archive has all changes that it confirmed, and `--resume` continues a run with `--work`.
+//! this file therefore ends the process itself, with the message, code and exit code of an error. As after `kill -9`,
+//! nothing is cleaned up: an archive has all changes that it confirmed, and `--resume` continues a run with `--work`.
 
 #![expect(unsafe_code, reason = "an allocator is unsafe to write; this one passes every call on")]
 
@@ -17,8 +15,7 @@ use mimalloc::MiMalloc;
 use crate::exit::Exit;
 
 /// Largest allocation in bytes whose failure ends the process. A decoder may request as much memory as a damaged file
-/// claims to
-/// need. If such a larger allocation fails, the allocator returns null, and the decoder handles the failure.
+/// claims to need. If such a larger allocation fails, the allocator returns null, and the decoder handles the failure.
 const LARGEST: usize = 4 << 30;
 
 /// Whether messages are JSON. This copy of the printer's setting is static, because the allocator has no access to the
@@ -33,16 +30,13 @@ pub fn print_as_json(is_json: bool) {
 }
 
 /// Allocator of the command: `MiMalloc`, with a check of each result. The system allocator keeps memory that another
-/// thread
-/// freed for a long time; `MiMalloc` returns it to the system, and the bounds on memory rely on that. `MiMalloc` is
-/// also faster if
-/// many small sets are allocated and freed.
+/// thread freed for a long time; `MiMalloc` returns it to the system, and the bounds on memory rely on that. `MiMalloc`
+/// is also faster if many small sets are allocated and freed.
 #[derive(Debug)]
 pub struct Allocator;
 
 // SAFETY: every call goes to `MiMalloc` with the arguments of the caller, who keeps to the contract of `GlobalAlloc`.
-// `given`
-// ends the process or returns the result of `MiMalloc` unchanged.
+// `given` ends the process or returns the result of `MiMalloc` unchanged.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the arguments are those of the caller, who keeps to the contract of `GlobalAlloc`.

@@ -6,8 +6,7 @@ pub enum Exit {
     /// The command succeeded.
     Done = 0,
     /// The command found what it looks for: `check` found a match in an archive, or `compare` found a similarity below
-    /// the
-    /// threshold.
+    /// the threshold.
     Finding = 1,
     /// The command failed, or records were rejected.
     Error = 2,

@@ -9,8 +9,7 @@ static NOTHING_TO_CLEAN: AtomicBool = AtomicBool::new(false);
 static FAREWELL: Mutex<Option<Box<dyn Fn() + Send>>> = Mutex::new(None);
 
 /// Listens for Ctrl-C and for a request to terminate. A second signal ends the process immediately. In this case,
-/// `farewell` prints
-/// the line that explains how to continue the run.
+/// `farewell` prints the line that explains how to continue the run.
 pub fn listen(farewell: impl Fn() + Send + 'static) {
     if let Ok(mut held) = FAREWELL.lock() {
         *held = Some(Box::new(farewell));

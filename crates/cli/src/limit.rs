@@ -1,16 +1,13 @@
 //! Checks the limits that the system sets to the memory of this process.
 //!
 //! A limit that is too low for any run is refused at the start, because there the message can name the limit. Later
-//! failures are
-//! handled by the allocator.
+//! failures are handled by the allocator.
 
 use crate::printer::{CommandError, Failure};
 
 /// Smallest address space in which a run works. The allocator reserves memory in large pieces, and each thread has a
-/// stack.
-/// Measured with `ulimit -v` on a release build: `dedup` of the example runs within 400 MiB and aborts at 350 MiB, with
-/// 2 and with
-/// 16 threads.
+/// stack. Measured with `ulimit -v` on a release build: `dedup` of the example runs within 400 MiB and aborts at 350
+/// MiB, with 2 and with 16 threads.
 const LEAST: u64 = 512 << 20;
 
 /// Returns an error if the system limits the memory of this process below `LEAST`.

@@ -124,8 +124,7 @@ fn one_style(text: &str, first_hint: Option<&str>, has_color: bool) -> String {
             lines.push(format!("{error} {message}"));
         } else if let Some(tip) = line.strip_prefix("  tip: ") {
             // A mistyped option is hardly ever a file name, so clap's tip about file names is left out. If there is a
-            // first hint, all tips are left
-            // out, because a known name is more precise than a similar one.
+            // first hint, all tips are left out, because a known name is more precise than a similar one.
             if tip.starts_with("to pass ") || first_hint.is_some() {
                 continue;
             }

@@ -39,8 +39,7 @@ fn place(problem: &FlagProblem) -> usize {
 
 impl FlagProblems {
     /// Parses a value. If it is invalid, the problem is recorded and the default is returned, so that the following
-    /// options are
-    /// checked, too.
+    /// options are checked, too.
     pub fn parse<T: FromStr<Err: Display> + Default>(&mut self, option: &str, text: &str) -> T {
         self.parsed(option, text).unwrap_or_default()
     }
@@ -67,8 +66,7 @@ impl FlagProblems {
     }
 
     /// Parses a whole number. If it is invalid, the problem is recorded and `default` is returned. `least` is only
-    /// named in the message; the
-    /// caller checks that the number is at least `least`.
+    /// named in the message; the caller checks that the number is at least `least`.
     pub fn whole_or<T: FromStr>(&mut self, default: T, least: u64, option: &str, text: &str) -> T {
         text.parse().unwrap_or_else(|_| {
             self.add(format!("`{option}`: {}", wrong_number(text, WHOLE, least)), None);

@@ -223,8 +223,7 @@ pub fn with_nulls(nulls: u64) -> String {
 }
 
 /// Returns the numbers of skipped files and records, or `None` if both are 0. Unless the files are listed anyway, the
-/// text names
-/// the option that lists them.
+/// text names the option that lists them.
 pub fn skipped(files: u64, records: u64, are_listed: bool) -> Option<String> {
     let option = |them: &str| if are_listed { String::new() } else { format!(" (`--verbose` lists {them})") };
     let files = match files {

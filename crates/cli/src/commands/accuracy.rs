@@ -64,8 +64,7 @@ fn time(duration: Option<Duration>) -> String {
 }
 
 /// Formats rows as a table in which each column is as wide as its widest cell. The first column is flush left; the
-/// other columns
-/// hold numbers and are flush right.
+/// other columns hold numbers and are flush right.
 fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -87,8 +86,7 @@ fn table(rows: &[Vec<String>]) -> String {
 }
 
 /// Returns the five cells about errors: the pairs that are off by too much, the mean error, the root mean square error,
-/// the root
-/// mean square error by the formula, and the share of pairs within the interval.
+/// the root mean square error by the formula, and the share of pairs within the interval.
 fn error_cells(sums: &ErrorSums) -> [String; 5] {
     let number = |value: Option<f64>, shown: fn(f64) -> String| value.map_or("–".to_owned(), shown);
     let none = sums.pairs == 0;

@@ -211,10 +211,8 @@ fn text(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &s
 }
 
 /// Returns a warning if the mean error of a sketch's estimates at the exact similarity exceeds √(¼/k). This value is
-/// the largest
-/// standard error of a sketch with k plain registers, as many as this sketch has. The standard error that a clamped
-/// estimate reports
-/// cannot be used for this, because clamping widens it.
+/// the largest standard error of a sketch with k plain registers, as many as this sketch has. The standard error that a
+/// clamped estimate reports cannot be used for this, because clamping widens it.
 fn bias(method: Method, exact: f64) -> Option<String> {
     let bias = method.bias(exact);
     let error = (0.25 / method.registers() as f64).sqrt();
@@ -228,8 +226,7 @@ fn bias(method: Method, exact: f64) -> Option<String> {
 }
 
 /// Prints one JSON line with the field names of the server's `POST /pair`. In addition, it has fields that only the
-/// command knows:
-/// the estimates, and the text, line and column of each passage.
+/// command knows: the estimates, and the text, line and column of each passage.
 fn jsonl(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &str, right: &str) -> String {
     let exact = comparison.similarity;
     let mut sketches = vec![sketch(spec.method, comparison.estimate, exact)];

@@ -22,8 +22,8 @@ pub const CHUNK_BYTES: u64 = 4 << 20;
 /// Documents of a chunk, with its rejects and counts.
 #[derive(Debug, Default)]
 pub struct ChunkDocuments {
-    /// Documents, each with its source and its line, counted from the first line of the chunk. The id
-    /// of a document without one is empty.
+    /// Documents, each with its source and its line, counted from the first line of the chunk. The id of a document
+    /// without one is empty.
     pub documents: Vec<(u32, u64, NewDocument)>,
     /// Records that were rejected, in input order.
     pub rejects: Vec<RejectedDocument>,
@@ -87,10 +87,8 @@ impl RejectList {
     }
 
     /// Prints the first rejects, and writes all rejects to the file `list`, if there is one. Returns whether at most
-    /// `permitted` records
-    /// were rejected; without this number, no reject is permitted. `one` is the hint for one reject, `several` the hint
-    /// for more. `read` is
-    /// the number of documents that were read.
+    /// `permitted` records were rejected; without this number, no reject is permitted. `one` is the hint for one
+    /// reject, `several` the hint for more. `read` is the number of documents that were read.
     pub fn finish(
         self,
         (corpus, read): (&Corpus, u64),

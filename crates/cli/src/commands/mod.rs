@@ -70,8 +70,7 @@ fn pair_format(asked: Option<PairFormatArg>, output: Option<&str>) -> Result<Pai
 }
 
 /// Prints the rejected records, and returns the exit code that follows from them. With `--max-rejects`, the code is
-/// `Done`, because
-/// a run with more rejects than permitted has failed before.
+/// `Done`, because a run with more rejects than permitted has failed before.
 fn rejects(rejected: &RejectedRecords, hint: &str, run: &RunArgs, printer: &Printer) -> Exit {
     let hint = rejected.hint.as_ref().map_or_else(|| hint.to_owned(), spelled);
     let are_permitted = run.max_rejects.is_some();

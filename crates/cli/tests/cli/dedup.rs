@@ -182,8 +182,7 @@ fn the_longest_has_the_most_characters() {
 }
 
 /// The similarity of `first` and `second` is 88/112, so they are not near-duplicates. `near` is near both, at 91/109
-/// and 97/103.
-/// `between` is equally near both, at 94/106.
+/// and 97/103. `between` is equally near both, at 94/106.
 #[test]
 fn a_duplicate_is_of_the_most_similar_kept_document_and_ties_go_by_keeper_order() {
     let base = prose(1, 100);
@@ -206,8 +205,7 @@ fn a_duplicate_is_of_the_most_similar_kept_document_and_ties_go_by_keeper_order(
 }
 
 /// A document with fewer tokens than a shingle has one shingle of all its tokens. Documents without tokens are
-/// near-duplicates only if
-/// their texts are equal.
+/// near-duplicates only if their texts are equal.
 #[test]
 fn short_and_empty_documents_follow_the_stated_rule() {
     let documents = [
@@ -445,8 +443,7 @@ fn reordered_documents_stay_when_order_matters() {
 }
 
 /// In this corpus, every document occurs a second time with its paragraphs shuffled. About 0.19 of the common shingles
-/// are
-/// at the same places, as expected by chance.
+/// are at the same places, as expected by chance.
 #[test]
 fn a_corpus_of_shuffled_paragraphs() {
     const DOCUMENTS: u64 = 40;

@@ -77,8 +77,7 @@ fn ids(answer: &Value) -> Vec<&str> {
 }
 
 /// The two answers are equal, except for fields that only one side has: the command reports the name of the file, and
-/// the
-/// server repeats the text and measures the time.
+/// the server repeats the text and measures the time.
 #[test]
 fn a_check_has_one_answer_at_both_doors() {
     let desk = archive();

@@ -2,8 +2,7 @@
 //! there is room.
 //!
 //! The disk is a file system in memory, mounted in a separate mount namespace. Some machines do not allow such
-//! namespaces; on
-//! these, `cargo x test` skips the tests.
+//! namespaces; on these, `cargo x test` skips the tests.
 
 #![cfg(target_os = "linux")]
 
@@ -36,8 +35,7 @@ fn with_disk(desk: &Desk, kib: u64, script: &str) -> String {
 }
 
 /// Runs the command on a disk that is too small, then with `--resume` on a larger disk. Returns the messages, and the
-/// files
-/// that the first run left.
+/// files that the first run left.
 fn full_then_roomy(desk: &Desk, kib: u64, arguments: &str) -> String {
     let run = format!("{MINWISE} dedup in.jsonl {arguments} -q --threads 2");
     let script = format!(

@@ -52,8 +52,7 @@ fn many_documents_take_their_sketches_and_a_little_more() {
     let desk = corpus(documents, |i| prose(i % 40_000, 8));
     let peak = peak(&desk, "dedup in.jsonl -o out.jsonl -q --threads 2");
     // A document takes a sketch of 128 registers, a band key with a number, and a row in the table of documents. While
-    // a vector
-    // grows, all of this is allocated twice.
+    // a vector grows, all of this is allocated twice.
     let allowed = 2 * documents * (512 + 12 + 96) + 2 * 64 * MIB;
     assert!(peak > documents * 512, "{peak}");
     assert!(peak < allowed, "{} MiB, allowed are {} MiB", peak / MIB, allowed / MIB);
@@ -208,8 +207,7 @@ fn documents_of_megabytes_keep_to_the_memory() {
 }
 
 /// A text that is not UTF-8 must be loaded. Each takes memory for its bytes and for its decoded text. If every thread
-/// loaded one at
-/// the same time, these buffers alone would exceed the limit.
+/// loaded one at the same time, these buffers alone would exceed the limit.
 #[test]
 fn huge_documents_that_are_loaded_are_read_one_at_a_time() {
     let base = prose(1, 1_600_000);
@@ -262,8 +260,7 @@ fn a_family_of_a_million_keeps_to_the_memory() {
 }
 
 /// A chunk of 2 MiB has 150,000 to 300,000 such records. The sketches of one chunk per thread, or the data about
-/// rejected records,
-/// would exceed the limit.
+/// rejected records, would exceed the limit.
 #[test]
 fn tiny_and_rejected_records_keep_to_the_memory() {
     let desk = Desk::new();

@@ -2,12 +2,10 @@
 //! all output.
 //!
 //! A line `$ …` of a script is typed into a shell. The lines below it are the exit code, then standard output and
-//! standard error.
-//! A line `# …` is a remark. Each script begins in a folder with the examples, plain and compressed.
+//! standard error. A line `# …` is a remark. Each script begins in a folder with the examples, plain and compressed.
 //!
 //! `MINWISE_WRITE_NEWCOMER=1 cargo x test newcomer` replaces the output in the scripts by the present output of the
-//! commands. Read all of
-//! it before you commit it, as a newcomer would.
+//! commands. Read all of it before you commit it, as a newcomer would.
 
 #![cfg(unix)]
 

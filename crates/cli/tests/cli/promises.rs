@@ -1,10 +1,9 @@
 //! Tests the promises of DESIGN.md about archives, by their numbers.
 //!
 //! Three promises are tested elsewhere. Promise 1, that a match has its exact similarity, is tested in
-//! `archive::a_check_finds_what_pairs_finds`.
-//! Promise 6, about memory, is tested in the benchmark `archive` of `minwise-index`. Promise 7, that acknowledged
-//! changes stay and damage
-//! is reported, is tested in `crash` and `fixtures` of `minwise-index`.
+//! `archive::a_check_finds_what_pairs_finds`. Promise 6, about memory, is tested in the benchmark `archive` of
+//! `minwise-index`. Promise 7, that acknowledged changes stay and damage is reported, is tested in `crash` and
+//! `fixtures` of `minwise-index`.
 
 use serde_json::Value;
 

@@ -213,8 +213,7 @@ fn the_guide_leads_from_a_folder_of_word_files_to_the_page() {
         }
         if words.contains(&"--tokens") {
             // With `--tokens`, the guide's server listens on all addresses, which a test must not do. The test only
-            // checks that the guide restricts
-            // the permissions of the file of tokens.
+            // checks that the guide restricts the permissions of the file of tokens.
             assert!(guide.contains("chmod 600 tokens"));
             continue;
         }

@@ -159,8 +159,7 @@ fn a_format_can_be_named_and_a_file_can_be_empty() {
 }
 
 /// Records 0 to 10 are those of `crawl`, 11 and 12 a picture and its request, 13 an empty redirect, 14 a video over the
-/// limit,
-/// and 15 a damaged page.
+/// limit, and 15 a damaged page.
 fn mixed_crawl() -> Vec<Vec<u8>> {
     let mut records = crawl();
     let of_picture = "WARC-Concurrent-To: <urn:uuid:picture>\r\n";

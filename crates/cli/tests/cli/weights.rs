@@ -306,8 +306,7 @@ fn wrong_weights_are_refused() {
 }
 
 /// Short answers, some of them copied from longer originals. A copied part is contained in its original, but its
-/// Jaccard similarity
-/// is low.
+/// Jaccard similarity is low.
 #[test]
 #[ignore = "needs `../shared/data`"]
 fn plagiarised_answers_are_contained_in_their_originals() {

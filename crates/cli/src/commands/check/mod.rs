@@ -160,8 +160,7 @@ fn warn_of_short_passages(options: &CheckOptions, settings: &IndexSettings, prin
 }
 
 /// Opens the documents to check. The fields of `--exclude` are read from records; if every input is a file that is one
-/// document,
-/// the corpus is opened without them.
+/// document, the corpus is opened without them.
 fn with_fields(
     inputs: &[Input],
     reading: &mut ReadOptions,

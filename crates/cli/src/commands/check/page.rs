@@ -313,8 +313,7 @@ fn shortened(passage: &str) -> String {
 }
 
 /// Escapes text so that it is not read as markup and does not change the reading direction. Control characters are
-/// removed,
-/// because HTML does not allow them.
+/// removed, because HTML does not allow them.
 fn escaped(text: &str) -> String {
     let is_left_out = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     let text = text.replace(is_left_out, "");

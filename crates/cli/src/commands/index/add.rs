@@ -140,8 +140,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
 }
 
 /// Refuses inputs in which two files of different folders have the same relative path. Longer ids would distinguish
-/// these files, but
-/// then all other files would get longer ids, too, and would not match their ids in the archive.
+/// these files, but then all other files would get longer ids, too, and would not match their ids in the archive.
 fn same_ids(corpus: &Corpus) -> Result<(), Failure> {
     let Some(SameId { id, names: [first, second], .. }) = corpus.same_id() else { return Ok(()) };
     let [first, second, id] = [first, second, id].map(|name| visible(name));

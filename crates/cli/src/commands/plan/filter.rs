@@ -48,8 +48,7 @@ impl FilterPlan {
     }
 
     /// Returns the actual error at the threshold. It is usually smaller than the permitted error, because thresholds of
-    /// looks are whole
-    /// numbers.
+    /// looks are whole numbers.
     fn made_error(&self) -> f64 {
         self.filter.outcome(self.threshold, Use::Screen).rejected
     }

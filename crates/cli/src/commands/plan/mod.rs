@@ -1,6 +1,5 @@
 //! `minwise plan` chooses bands and rows for a threshold and a recall, and prints the expected results. On request, it
-//! prints the
-//! S-curve, the sketches for a standard error, and the outcome of the filter.
+//! prints the S-curve, the sketches for a standard error, and the outcome of the filter.
 
 mod filter;
 mod ranking;

@@ -1,11 +1,11 @@
-//! The orders that `cargo x lint` checks. Edit them here.
+//! Orders that `cargo x lint` checks. Edit them here.
 
-/// A crate in the folder `crates`.
+/// Crate in the folder `crates`.
 pub struct Crate {
     pub name: &'static str,
-    /// Packages of this repository that it may use.
+    /// Packages of this repository that the crate may use.
     pub uses: &'static [&'static str],
-    /// All its top-level modules. Each module uses only modules before it.
+    /// All top-level modules of the crate. Each module uses only modules before it.
     pub rooms: &'static [&'static str],
 }
 

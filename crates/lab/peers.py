@@ -3,9 +3,9 @@
     peers.py versions                                  prints one line per installed engine
     peers.py ENGINE FILE THRESHOLD BANDS ROWS          prints one line per near-duplicate pair of ENGINE
 
-A line of FILE is a document: its shingles as numbers. Every engine gets the same sets, and the same bands and rows instead of
-its own choice. The engines therefore differ only in their sketches and in the treatment of candidates. Documents without
-shingles are left out.
+A line of FILE is a document: its shingles as numbers. Every engine gets the same sets, and the same bands and rows
+instead of its own choice. The engines therefore differ only in their sketches and in the treatment of candidates.
+Documents without shingles are left out.
 """
 
 import importlib.metadata

@@ -1,4 +1,4 @@
-// The browser, and pages whose forbidden events are recorded.
+// Launches the browser, and opens pages whose forbidden events are recorded.
 
 import { chromium } from 'playwright-core';
 

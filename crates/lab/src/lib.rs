@@ -1,7 +1,7 @@
 //! Measures sketches and draws the measurements.
 //!
 //! - [`plot`]: line and point charts as SVG.
-//! - [`measure`]: the error of real sketches of generated documents, over fixed seeds.
+//! - [`measure`]: the error of real sketches on generated documents, over fixed seeds.
 //! - [`concepts`]: the charts and the table of `docs/concepts`.
 //! - [`catalogue`]: the experiments of the sources. Each consists of a [`definition`] and a runner in `experiments`. A
 //!   runner computes [checks](check) with `simulate` and the library; the [`verdict`] follows from them.

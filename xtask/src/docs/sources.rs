@@ -1,10 +1,11 @@
-//! References to the five works, to `docs/sources` and to errata: the work, the place in it, the heading and the erratum exist.
+//! Checks references to the five works, to `docs/sources` and to errata: the work, its place, the heading and the
+//! erratum must exist.
 //!
-//! A reference is one of these, in code, comments, definitions and pages:
+//! A reference in code, comments, definitions and pages has one of these forms:
 //!
-//! - `docs/sources/PAGE.md#heading`, whose page and heading exist;
-//! - a short name of a work with a place in it, such as `Yuan 2012, (29)`, which the table of places in `docs/sources/README.md`
-//!   contains;
+//! - `docs/sources/PAGE.md#heading`, where the page and the heading must exist;
+//! - a short name of a work and a place in it, such as `Yuan 2012, (29)`, where the table of places in
+//!   `docs/sources/README.md` must contain the place;
 //! - the number of an erratum, from E-01 to E-58.
 
 use std::path::Path;

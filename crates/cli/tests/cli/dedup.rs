@@ -133,7 +133,7 @@ fn a_chain_is_cut_by_star_and_followed_by_components() {
     assert_eq!(kept("components"), ["a"]);
     desk.run(&format!("dedup in.jsonl -o all.jsonl {spec} --cluster components --annotate")).exit(0);
     let last: Value = serde_json::from_str(desk.text("all.jsonl").lines().last().unwrap()).unwrap();
-    // The similarity to the kept one is given though it lies below the threshold: 54 shared of 66.
+    // The similarity to the keeper is reported although it lies below the threshold: 54 of 66 shingles are shared.
     assert_eq!(last["minwise"], json!({"cluster": "a", "duplicate_of": "a", "similarity": 54.0 / 66.0}));
 }
 

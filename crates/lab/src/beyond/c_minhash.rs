@@ -1,4 +1,4 @@
-//! `C-MinHash`.
+//! `C-MinHash` sketches: all registers come from two permutations.
 //!
 //! - **Paper.** Li and Li, *`C-MinHash`: Rigorously Reducing K Permutations to Two*, 2021, arXiv:2109.03337, algorithm 2.
 //! - **Idea.** A first permutation σ breaks the structure of the data. A second permutation π, shifted cyclically by k

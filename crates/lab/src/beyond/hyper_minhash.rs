@@ -1,4 +1,4 @@
-//! `HyperMinHash`.
+//! `HyperMinHash` sketches: buckets with the minimum as a short floating-point number.
 //!
 //! - **Paper.** Yu and Weber, *`HyperMinHash`: `MinHash` in `LogLog` space*, IEEE TKDE 2020, arXiv:1710.08436, algorithms 1, 4 and 5.
 //! - **Idea.** One hash function puts a member into a bucket. A bucket keeps its least value as a floating-point number

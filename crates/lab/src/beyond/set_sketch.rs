@@ -1,4 +1,4 @@
-//! `SetSketch`.
+//! `SetSketch` sketches: registers with the logarithm of a minimum.
 //!
 //! - **Paper.** Ertl, *`SetSketch`: Filling the Gap between `MinHash` and `HyperLogLog`*, PVLDB 2021, arXiv:2101.00314,
 //!   `SetSketch1`, sections 2 and 3.

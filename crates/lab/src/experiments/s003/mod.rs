@@ -26,7 +26,7 @@ use crate::simulate::Random;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum SimilaritySpread {
-    /// Evenly from 0 to 1.
+    /// The similarities are spread evenly from 0 to 1.
     Uniform,
     /// Normal around ½ with a standard deviation of 0.15, cut at 0 and 1.
     Gaussian,

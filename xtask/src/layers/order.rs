@@ -186,9 +186,9 @@ const LAB: &[&str] = &[
 ];
 
 const SERVER: &[&str] = &[
-    "setters", "error", "problem", // The next line: limits of requests and of the server.
-    "shutdown", "auth", "limits", "metrics", "outgoing", // The next line: the archive and work on it.
-    "wire", "files", "archive", "lanes", "jobs", "month", "overview", "upkeep", // The next line: requests.
+    "setters", "error", "problem", // Next: limits of requests and of the server.
+    "shutdown", "auth", "limits", "metrics", "outgoing", // Next: the archive and work on it.
+    "wire", "files", "archive", "lanes", "jobs", "month", "overview", "upkeep", // Next: requests.
     "state", "uploads", "routes", "app", "listen",
 ];
 

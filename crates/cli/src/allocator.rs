@@ -29,9 +29,9 @@ pub fn print_as_json(is_json: bool) {
     IS_JSON.store(is_json, Ordering::Relaxed);
 }
 
-/// Allocator of the command: `MiMalloc`, with a check of each result. The system allocator keeps memory that another
-/// thread freed for a long time; `MiMalloc` returns it to the system, and the bounds on memory rely on that. `MiMalloc`
-/// is also faster if many small sets are allocated and freed.
+/// Allocator of the command: `MiMalloc`, with a check of each result. If one thread frees memory of another, the system
+/// allocator keeps it for a long time; `MiMalloc` returns it to the system, and the bounds on memory rely on that.
+/// `MiMalloc` is also faster if many small sets are allocated and freed.
 #[derive(Debug)]
 pub struct Allocator;
 

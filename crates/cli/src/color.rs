@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use crate::args::ColorChoice;
 
-/// Kind of a message, printed before it.
+/// Kind of a message. The kind is printed before the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Label {
     Error,

@@ -140,7 +140,8 @@ mod tests {
         assert_eq!(hint("index search a"), "`minwise index list DIR --search TEXT` does this");
         assert!(hint("dedup a.jsonl").contains("`--output -` is standard output"));
         assert!(hint("check a.txt archive").starts_with("`--index DIR` names"));
-        // The first option is unknown to this command, the second word belongs to a subcommand, and no table has the
+        // The first line has an option that `plan` lacks, the second a word that is no subcommand. The words of the
+        // last two are in no table.
         // last two words.
         for line in ["plan --column body", "index a.jsonl", "dedup a.jsonl --nonsense", "nonsense"] {
             assert_eq!(hint_for(line), None, "{line}");

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 static NOTHING_TO_CLEAN: AtomicBool = AtomicBool::new(false);
-/// Prints the last line of a run that Ctrl-C ends immediately.
+/// Function that prints the last line of a run that Ctrl-C ends immediately.
 static FAREWELL: Mutex<Option<Box<dyn Fn() + Send>>> = Mutex::new(None);
 
 /// Listens for Ctrl-C and for a request to terminate. A second signal ends the process immediately. In this case,

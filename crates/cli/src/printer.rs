@@ -18,7 +18,7 @@ use crate::spell::spelled;
 pub enum Failure {
     /// Options that are invalid, alone or together.
     Options(Vec<FlagProblem>),
-    /// Error with its stable code, and a hint what to try instead.
+    /// Error with its stable code, and a hint about what to try instead.
     Error { code: &'static str, message: String, hint: Option<String> },
     /// The reader of the output closed the pipe.
     BrokenPipe,
@@ -31,7 +31,7 @@ pub enum Failure {
 pub struct FlagProblem {
     /// Option in backticks, followed by the problem.
     pub message: String,
-    /// Hint what to try instead.
+    /// Hint about what to try instead.
     pub hint: Option<String>,
 }
 
@@ -266,7 +266,7 @@ impl Printer {
         self.labelled(Label::Note, &text);
     }
 
-    /// Prints the last line after Ctrl-C: the state of the work, and a hint how to continue.
+    /// Prints the last line after Ctrl-C: the state of the work, and a hint about how to continue.
     pub fn interrupted(&self, message: &str, hint: Option<&str>) {
         let (code, hint) = ("cancelled", hint.map(str::to_owned));
         self.failure(&Failure::Error { code, message: format!("interrupted: {message}"), hint });

@@ -309,7 +309,7 @@ pub fn standard_error(text: &str, problems: &mut FlagProblems) -> f64 {
     error
 }
 
-/// Returns the settings of bands: bands, rows or recall.
+/// Returns the given bands and rows, or the recall from which they follow.
 pub fn bands(args: &BandArgs, problems: &mut FlagProblems) -> Bands {
     let mut arguments = arguments(band_texts(args));
     let bands = arguments.bands();

@@ -6,7 +6,7 @@ pub fn command() -> String {
     ["minwise".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns a word in quotation marks, unless it has only characters without a special meaning in every shell.
+/// Returns a word in quotation marks, unless none of its characters has a special meaning in any shell.
 fn quoted(word: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_=+:,./@%".contains(character);
     if !word.is_empty() && word.chars().all(is_plain) {

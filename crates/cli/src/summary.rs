@@ -73,7 +73,8 @@ pub struct ComparedPairs<'a> {
     pub compared: u64,
     /// Number of compared pairs that reach the threshold.
     pub verified: u64,
-    /// Number of pairs that are reordered by the exact comparison; `reordered_estimated` counts those by sketches only.
+    /// Number of pairs that the exact comparison found reordered; `reordered_estimated` counts pairs found reordered by
+    /// sketches.
     pub reordered: u64,
     pub reordered_estimated: u64,
     pub threshold: f64,
@@ -212,7 +213,7 @@ pub fn found_by(search: &str, bands: usize, rows: usize) -> String {
     }
 }
 
-/// Returns the number of records that were read. If no record was rejected, all are documents.
+/// Returns the number of records that were read. If no record was rejected, they are called documents.
 pub fn records(read: u64, rejected: u64) -> String {
     counted(read, if rejected == 0 { "document" } else { "record" })
 }

@@ -32,7 +32,7 @@ pub fn run(args: &AccuracyArgs, printer: &Printer) -> Result<Exit, Failure> {
         .memory(settings::memory(&args.run, &mut problems))
         .max_rejects(settings::max_rejects(args.run.max_rejects.as_deref(), &mut problems));
     let run = problems.built(AccuracyRun::new(options))?;
-    // If the picture exists, the command refuses here, before it spends time on the work.
+    // `create` refuses an existing picture before time is spent on the work.
     let picture = args.plot.as_ref().map(|path| Output::create(Path::new(path), overwrite(args.force)));
     let picture = picture.transpose().map_err(minwise_engine::Error::from)?;
 

@@ -22,8 +22,8 @@ pub const CHUNK_BYTES: u64 = 4 << 20;
 /// Documents of a chunk, with its rejects and counts.
 #[derive(Debug, Default)]
 pub struct ChunkDocuments {
-    /// Documents, each with its source and its line, counted from the first line of the chunk. The id of a document
-    /// without one is empty.
+    /// Documents, each with its source and its line, counted from the first line of the chunk. Documents without an id
+    /// have an empty id.
     pub documents: Vec<(u32, u64, NewDocument)>,
     /// Records that were rejected, in input order.
     pub rejects: Vec<RejectedDocument>,

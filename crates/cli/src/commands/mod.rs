@@ -78,7 +78,7 @@ fn rejects(rejected: &RejectedRecords, hint: &str, run: &RunArgs, printer: &Prin
     if rejected.count == 0 || are_permitted { Exit::Done } else { Exit::Error }
 }
 
-/// Returns a sentence about the state that Ctrl-C leaves, and a hint how to continue.
+/// Returns a sentence about the state that Ctrl-C leaves, and a hint about how to continue.
 pub fn after_interruption(command: &Command) -> (&'static str, Option<&'static str>) {
     match command {
         Command::Dedup(args) if args.work.folder.is_some() && args.work.resume => {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Desk, gzip, ids, prose, record, records, with_word};
 
-/// Two references that are near-duplicates, and inputs that repeat the references and one another.
+/// Returns a desk with two references that are near-duplicates, and inputs that repeat the references and one another.
 fn desk() -> Desk {
     let (known, new) = (prose(1, 60), prose(2, 60));
     let desk = Desk::with("ref.jsonl", records(&[("r1", &known), ("r2", &with_word(&known, 30, "near"))]));

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{Desk, MINWISE, Run, prose, record, with_word};
 
-/// An archive of five applications. Two of them are near-duplicates.
+/// Returns a desk with an archive of five applications. Two of them are near-duplicates.
 pub fn archive() -> Desk {
     let desk = Desk::new();
     for (name, text) in [
@@ -198,7 +198,7 @@ fn each_option_of_a_check_changes_what_is_found() {
         ("common.txt", "--date-field filed --since 2020", &["c2", "c3"]),
         ("common.txt", "--date-field filed --until 2020", &["c1"]),
         ("common.txt", "--date-field filed --since 2020-01-01 --until 2022-01-01", &["c2"]),
-        // `--since` and `--until` are inclusive. A year or a month is wholly within the window.
+        // `--since` and `--until` are inclusive. A year or a month as bound includes all of its days.
         ("common.txt", "--date-field filed --since 2021-05-01 --until 2021-05-01", &["c2"]),
         ("common.txt", "--date-field filed --until 2018-05-01", &["c1"]),
         ("common.txt", "--date-field filed --until 2018-04-30", &[]),
@@ -324,7 +324,8 @@ fn what_is_found_for_certain_depends_on_the_options() {
     );
 }
 
-/// If two folders have a file of one name, longer ids would be needed, and all other ids would become longer, too.
+/// If two folders have files of the same name, only longer ids could distinguish them, and then all other ids would be
+/// longer, too.
 #[test]
 fn files_of_two_folders_with_one_name_are_refused() {
     let desk = Desk::new();

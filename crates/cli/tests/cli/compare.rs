@@ -211,7 +211,7 @@ fn a_text_that_is_not_utf_8_can_be_read_when_its_encoding_is_said() {
     desk.run("compare latin latin --encoding latin-1 --threshold 1").exit(0);
 }
 
-/// The estimates of an odd sketch with few bits do not distinguish unlike documents: all have a similarity in the
+/// For unlike documents, an odd sketch with few bits estimates a similarity far above 0.
 /// middle.
 #[test]
 fn a_sketch_that_is_biased_at_the_similarity_is_said_to_be() {

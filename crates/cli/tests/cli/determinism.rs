@@ -2,7 +2,8 @@
 
 use crate::support::{Desk, prose, record, with_word};
 
-/// Documents of every kind: equal, near, in chains, short, without shingles, and enough of them for many chunks.
+/// Returns documents of every kind: equal, near, in chains, short, without shingles, and enough of them for many
+/// chunks.
 fn corpus() -> Vec<String> {
     let mut lines = vec![];
     for family in 0..40u64 {
@@ -85,7 +86,7 @@ fn the_order_of_files_on_disk_does_not_show() {
     };
     let forwards = run(&mut parts.iter());
     assert!(forwards == run(&mut parts.iter().rev()));
-    // One file with all documents keeps the same documents.
+    // If all documents are in one file, the same documents are kept.
     let desk = Desk::with("in.jsonl", lines.concat());
     desk.run("dedup in.jsonl -o out.jsonl -q").exit(2);
     assert!(desk.bytes("out.jsonl") == forwards.0);

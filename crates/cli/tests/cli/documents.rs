@@ -32,7 +32,7 @@ fn odt(text: &str) -> Vec<u8> {
     archive(&[("mimetype", "application/vnd.oasis.opendocument.text"), ("content.xml", &content)])
 }
 
-/// Two documents and their near-copies in other formats, and files that cannot be read.
+/// Returns a desk with two documents, their near-copies in other formats, and files that cannot be read.
 fn desk() -> Desk {
     let desk = Desk::new();
     let (one, two) = (prose(1, 200), prose(2, 200));

@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 use crate::serve::Serving;
 use crate::support::{Desk, prose};
 
-/// An archive of applications that share a passage and were filed on three days, and a submission with the same
+/// Returns a desk with an archive of applications that share a passage and were filed on three days, and a submission
+/// with the same passage.
 /// passage.
 fn archive() -> Desk {
     let desk = Desk::new();

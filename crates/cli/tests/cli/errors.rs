@@ -1,4 +1,4 @@
-//! Tests error messages: the place, the reason and a hint what to do.
+//! Tests error messages: the place, the reason and a hint about what to do.
 
 use crate::support::{Desk, MINWISE, gzip, prose, record, records, zstd};
 

@@ -42,7 +42,7 @@ fn rows(desk: &Desk, name: &str) -> Vec<String> {
     file.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
 }
 
-/// Thirty rows with ten texts. Each text occurs three times, the third time with one word changed.
+/// Returns thirty rows with ten texts. Each text occurs three times, the third time with one word changed.
 fn thirty() -> Vec<u8> {
     let texts: Vec<String> = (0..30)
         .map(|row| {

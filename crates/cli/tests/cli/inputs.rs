@@ -331,7 +331,7 @@ fn two_folders_of_texts_with_the_same_names() {
     desk.run("dedup a b -o out").exit(0);
 }
 
-/// An id of the user may equal `file:line`, the default id of a document without one.
+/// An id of the user may equal `file:line`, the default id of a document without an id.
 #[test]
 fn an_id_that_is_the_place_of_another_document_is_told_apart() {
     let text = prose(1, 20);

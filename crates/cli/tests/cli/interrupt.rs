@@ -38,7 +38,8 @@ fn ended(child: &mut Child, within: Duration) -> Option<i32> {
     panic!("still running after {within:?}");
 }
 
-/// A corpus whose run takes seconds: many documents that share bands and are compared with one another.
+/// Returns a desk with a corpus whose run takes seconds: many documents that share bands and are compared with one
+/// another.
 fn slow_corpus() -> Desk {
     let desk = Desk::new();
     let path = desk.path("in.jsonl");
@@ -50,7 +51,7 @@ fn slow_corpus() -> Desk {
     desk
 }
 
-/// Waits until the log reports the begin of a stage.
+/// Waits until the log reports the start of a stage.
 fn wait_for(child: &mut Child, stage: &str) {
     let mut log = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
@@ -145,7 +146,7 @@ fn ctrl_c_while_waiting_for_standard_input() {
     let mut child = start(&desk, "dedup - -o out.jsonl");
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(record("a", "a").as_bytes()).unwrap();
-    // The handler is set before anything is read, so it exists once the command has read from the pipe.
+    // The command sets the handler before it reads. After this time, it waits for more input.
     sleep(Duration::from_millis(300));
     signal(&child, "-INT");
     assert_eq!(ended(&mut child, Duration::from_secs(20)), Some(130));

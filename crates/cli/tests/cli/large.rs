@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Desk, prose, record, records, with_word};
 
-/// A cluster of five documents, a cluster of two, and a single document.
+/// Returns a desk with a cluster of five documents, a cluster of two, and a single document.
 fn desk() -> Desk {
     let (large, small) = (prose(1, 60), prose(2, 60));
     let near = |word: &str| with_word(&large, 30, word);

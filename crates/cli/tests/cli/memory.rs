@@ -88,19 +88,19 @@ fn one_family_of_large_documents_does_not_fill_the_memory_of_several_threads() {
     assert!(peak < 2 * 64 * MIB + 24 * MIB, "{} MiB", peak / MIB);
 }
 
-/// Eight million candidates, which are found pair by pair and not by shelves. Stored like shelves, they would take 400
+/// Eight million candidates are found pair by pair and not by shelves. Stored like shelves, they would take 400 MB.
 /// MB.
 #[test]
 fn many_candidates_do_not_fill_the_memory() {
     let documents = 4000;
     let desk = corpus(documents, |i| prose(i, 8));
     let peak = peak(&desk, "dedup in.jsonl -o out.jsonl -q --candidates all --filter-error off --threads 1");
-    // 64 MiB per thread for reading and comparing, and 16 MiB for pairs in memory.
+    // The limit allows 64 MiB per thread for reading and comparing, and 16 MiB for pairs in memory.
     let allowed = 2 * documents * (512 + 96) + 64 * MIB + 16 * MIB;
     assert!(peak < allowed, "{} MiB, allowed are {} MiB", peak / MIB, allowed / MIB);
 }
 
-/// Documents that share many frequent shingles, nearly enough for the threshold, have many counts and candidates.
+/// If documents share nearly enough frequent shingles, every pair is counted and becomes a candidate.
 #[test]
 fn many_counts_do_not_fill_the_memory() {
     let form = prose(1, 40);
@@ -190,7 +190,8 @@ fn documents_of_a_gigabyte_keep_to_the_memory() {
     assert_eq!(desk.ids("out.jsonl"), ["0"]);
 }
 
-/// These documents are just below the size from which one thread at a time reads them. Cut whole, each would take forty
+/// Larger documents would be read by one thread at a time; these are just below that size. Cut whole, each would take
+/// forty times its size.
 /// times its size.
 #[test]
 fn documents_of_megabytes_keep_to_the_memory() {

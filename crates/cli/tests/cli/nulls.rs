@@ -16,7 +16,7 @@ fn a_null_text_is_kept_and_compared_with_nothing() {
     let expected: Vec<&str> = [0, 1, 3, 4].map(|line| lines[line]).into();
     assert_eq!(desk.text("out.jsonl").lines().collect::<Vec<_>>(), expected);
     assert!(run.err.contains("\"nulls\":2"), "{run}");
-    // The document with an empty text is counted; records with a null text are not.
+    // The document with an empty text counts as one without shingles; records with a null text do not.
     assert!(run.err.contains("\"without_shingles\":1"), "{run}");
     let run = desk.run("dedup in.jsonl -o again.jsonl").exit(0);
     assert!(run.err.contains("; 2 with a null text; 1 without words"), "{run}");

@@ -128,8 +128,8 @@ fn an_output_inside_an_input_folder_is_refused() {
     assert_eq!(desk.names(), ["data", "data/in.jsonl", "letters", "letters/a.txt"]);
 }
 
-/// An output folder is replaced as a whole. A shell in the old folder would have no current folder, and a run in it
-/// could not be resumed.
+/// An output folder is replaced as a whole. A shell whose current folder it is would lose it, and a run that is stored
+/// in it could not be resumed.
 #[test]
 fn a_folder_that_is_needed_is_not_replaced() {
     let (desk, elsewhere) = (Desk::with("mine", "mine"), desk());
@@ -181,7 +181,7 @@ fn texts_do_not_go_to_a_file() {
     assert!(run.err.ends_with(hint), "{run}");
     let run = refused("dedup letters -o out/ --output-format jsonl");
     assert!(run.contains("`--output-format jsonl` does not apply"), "{run}");
-    // With any other name, the output is a file like the inputs.
+    // Any other name means a file in the format of the inputs.
     for name in ["new.ndjson", "new.jsonl.zst", "new", "new.txt", "new.2024"] {
         desk.run(&format!("dedup in.jsonl -o {name} -q")).exit(0);
     }

@@ -194,7 +194,7 @@ fn candidates_are_found_by_the_cheapest_that_can_be_banded() {
 }
 
 /// A quarter of a bit per register takes the fewest bytes at 0.8, but is biased at low similarities. One bit per
-/// register is not.
+/// register is not biased.
 #[test]
 fn a_recommended_sketch_that_is_biased_at_low_similarities_is_said_to_be() {
     let quarter = plan("--threshold 0.8");

@@ -35,7 +35,7 @@ fn promise_2_a_check_says_what_it_may_have_missed() {
         "A document of similarity 0.4 is found with a probability of at least 93.78 %. A document that shares a passage \
          of 25 words or more is always found. At most 1,000 candidates are compared per document."
     );
-    // The probability with 42 bands of 3 rows.
+    // The expected value is the probability of sharing a band, with 42 bands of 3 rows.
     let expected = 1.0 - (1.0 - 0.4_f64.powi(3)).powi(42);
     let told = answers(&run)[0]["recall_at_threshold"].as_f64().unwrap();
     assert!((told - expected).abs() < 1e-12, "{told} {expected}");

@@ -117,7 +117,7 @@ fn the_page_of_an_annotated_run_says_marked() {
     assert_eq!(desk.json("plain/summary.json")["annotated"], false);
 }
 
-/// References are compared with, but neither their documents nor their rejects are counted.
+/// Inputs are compared with references, but neither the documents nor the rejects of references are counted.
 #[test]
 fn the_page_counts_what_is_not_of_a_reference() {
     let desk = desk();
@@ -195,14 +195,14 @@ fn the_audit_is_in_the_summary() {
     let measured =
         format!("100 % measured: none of the {} kept documents repeats another one", audit["kept"]);
     assert!(run.summary("recall").ends_with(&measured), "{run}");
-    // A sample of three documents leaves an interval.
+    // With a sample of three documents, the measured recall is an interval.
     let (run, some) = audited("--audit 3");
     assert_eq!(some["documents"], 3);
     assert!(some["low"].as_f64() < some["high"].as_f64(), "{some}");
     assert!(run.summary("recall").ends_with(" (`--audit N` compares more)"), "{run}");
     let few = "A sample of 3 documents is too small to measure the recall well; the setting <code>audit</code> sets the size of the sample.";
     assert!(desk.text("report/index.html").contains(few));
-    // A number that is given is used, although the automatic sample would be smaller.
+    // A given number of documents is audited even if the automatic sample would be smaller.
     let (_, all) = audited("--audit 1000000");
     assert_eq!(all, audit);
     for off in ["--audit 0", "--audit off", "--candidates all"] {

@@ -1,4 +1,4 @@
-//! Tests `minwise serve`: its start, its end, and the guide to it.
+//! Tests `minwise serve`: its start, its end, and the commands of its guide.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -229,7 +229,7 @@ fn the_guide_leads_from_a_folder_of_word_files_to_the_page() {
     assert!(desk.text("carbon.html").contains("2024/marsh.docx"));
 }
 
-/// Splits a command into words, of which some are in quotation marks.
+/// Splits a command into words. A word in quotation marks may have spaces.
 fn shell_words(command: &str) -> Vec<String> {
     let mut words = vec![];
     for (at, part) in command.split('"').enumerate() {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::support::{Desk, Run, prose, record};
 
-/// A typical folder: two equal documents, and files that are no documents.
+/// Returns a desk with a typical folder: two equal documents, and files that are no documents.
 fn desk() -> Desk {
     let desk = Desk::new();
     desk.write("in/a.txt", prose(1, 30));
@@ -141,7 +141,7 @@ mod unix {
     use super::*;
     use crate::support::MINWISE;
 
-    /// Two documents, a symbolic link to a missing file, and a link to a parent folder.
+    /// Returns a desk with two documents, a symbolic link to a missing file, and a link to a parent folder.
     fn broken() -> Desk {
         let desk = Desk::new();
         desk.write("in/a.txt", prose(1, 30));

@@ -182,7 +182,7 @@ pub fn records(documents: &[(&str, &str)]) -> String {
     documents.iter().map(|(id, text)| record(id, text)).collect()
 }
 
-/// Returns distinct words that no other seed gives.
+/// Returns distinct words. The words of two seeds differ, too.
 pub fn words(seed: u64, count: usize) -> Vec<String> {
     (0..count).map(|i| format!("w{seed}x{i}")).collect()
 }

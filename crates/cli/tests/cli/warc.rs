@@ -30,8 +30,8 @@ fn visit(id: &str, date: &str, text: &str) -> [Vec<u8>; 3] {
     ]
 }
 
-/// Records of a crawl: 0 is `warcinfo`, 1 to 3 a page, 4 to 6 another page, 7 to 9 a later copy of the first page, 10 a
-/// revisit.
+/// Returns the records of a crawl: 0 is `warcinfo`, 1 to 3 are a page, 4 to 6 another page, 7 to 9 a later copy of the
+/// first page, and 10 is a revisit.
 fn crawl() -> Vec<Vec<u8>> {
     let text = prose(1, 80);
     let mut records = vec![record("warcinfo", "info", "", "software: test\r\n")];
@@ -158,8 +158,8 @@ fn a_format_can_be_named_and_a_file_can_be_empty() {
     assert_eq!(desk.bytes("out.warc"), b"");
 }
 
-/// Records 0 to 10 are those of `crawl`, 11 and 12 a picture and its request, 13 an empty redirect, 14 a video over the
-/// limit, and 15 a damaged page.
+/// Returns records of several kinds: 0 to 10 are those of `crawl`, 11 and 12 a picture and its request, 13 an empty
+/// redirect, 14 a video over the limit, and 15 a damaged page.
 fn mixed_crawl() -> Vec<Vec<u8>> {
     let mut records = crawl();
     let of_picture = "WARC-Concurrent-To: <urn:uuid:picture>\r\n";
@@ -250,7 +250,7 @@ fn every_command_leaves_records_without_text_out() {
     ] {
         let run = desk.run(command).exit(i32::from(command.starts_with("check")));
         assert_eq!(run.summary("skipped"), "3 records without text", "{command}: {run}");
-        // The displayed run masks times, because a rate could contain the same digit.
+        // The displayed run has no times, because a rate could contain `6 documents`.
         assert!(!run.to_string().contains("6 documents"), "{command}: {run}");
     }
     assert_eq!(desk.run("index list archive").exit(0).lines().len(), 3);

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::support::{Desk, prose, record, records, unzstd, with_word, words};
 
-/// Filled-in forms: a long text that all share, and twenty words of each form alone.
+/// Returns a desk with filled-in forms: a long text that all share, and twenty words of each form alone.
 fn forms() -> Desk {
     let form = prose(1, 120);
     let filled = |seed: u64| format!("{form} {}", prose(seed, 20));
@@ -78,7 +78,7 @@ fn a_saved_table_gives_what_counting_gives() {
 
     hint: `minwise weights` takes the same `--shingle` and `--normalize`
     ");
-    // Without documents, no shingle has a frequency.
+    // A table made from no documents has no document frequencies, so it is refused.
     desk.write("none.jsonl", "");
     desk.run("weights none.jsonl -o none.weights").exit(0);
     insta::assert_snapshot!(desk.run("pairs forms.jsonl --weight tf-idf --weights none.weights"), @"
@@ -324,7 +324,7 @@ fn plagiarised_answers_are_contained_in_their_originals() {
                 "pairs {folder} -q --input-format text --encoding auto --shingle words:3 --threshold 0.5 --measure {measure}"
             ))
             .exit(0);
-        // Returns the answer of a pair of an answer and the original of its task. The end of a name is the task.
+        // If a pair is an answer and the original of its task, returns the answer. The task is the end of a name.
         let answer = |line: &&str| {
             let (first, second) = line.split_once('\t')?;
             let (second, _) = second.split_once('\t')?;

@@ -29,7 +29,7 @@ use crate::summary::{self, SummaryLines};
 
 /// Document that was checked, with its matches.
 pub struct CheckedDocument {
-    /// Document itself.
+    /// Checked document.
     pub document: NewDocument,
     /// Answer of the archive.
     pub answer: Answer,

@@ -14,7 +14,7 @@ use crate::printer::Failure;
 /// Upper bound on the characters of a passage that are shown.
 const EXCERPT: usize = 240;
 
-/// Returns the page, slide, chapter or paragraph in which a byte of a text lies, if the text has marks before it.
+/// Returns the page, slide, chapter or paragraph in which a byte of a text lies, if a mark precedes the byte.
 pub fn place_of(marks: &[Mark], offset: usize) -> Option<String> {
     let after = marks.partition_point(|mark| mark.offset <= offset);
     let mark = marks.get(after.checked_sub(1)?)?;

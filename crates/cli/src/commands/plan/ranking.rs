@@ -52,7 +52,7 @@ impl MethodRanking {
         Self { similarity, error, ranked, out_of_reach }
     }
 
-    /// Returns the sketch with bands that takes the fewest bytes, and of those the fewest hashes per shingle.
+    /// Returns the sketch with bands that takes the fewest bytes; among equal bytes, the fewest hashes per shingle.
     fn candidates(&self) -> Option<Recommended> {
         let least = self.ranked.iter().find(|ranked| ranked.method.bandable().is_some())?;
         let RankedMethod { method, bytes, hashes } = *least;

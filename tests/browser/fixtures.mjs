@@ -9,7 +9,7 @@ const read = (name) =>
     .split('\n');
 const [marsh, battery, chinese, [template]] = ['marsh', 'battery', 'chinese', 'template'].map(read);
 
-/** Contents of hostile documents: those contents of report.test.mjs that could harm a page. */
+/** Hostile contents of documents: those of report.test.mjs that could harm the page. */
 const HOSTILE = [
   '<script>document.title = "taken"; alert(1)</script>',
   '" onmouseover="alert(1)" autofocus onfocus="alert(1)" x=\'',

@@ -346,8 +346,9 @@ async function measure(page, ids, texts) {
 }
 
 // While the pair is opened or scrolled, no task may take longer than a layout of both texts at once and without
-// passages, measured at the same moment, because the purpose of chunks is to avoid such a layout. 200 ms are always
-// allowed. One of three visits must stay within this budget, because other work on the machine can only add time.
+// passages. The purpose of chunks is to avoid such a layout, so the layout is measured at the same moment. 200 ms are
+// always allowed. One of three visits must stay within this budget, because other work on the machine can only add
+// time.
 test('a hundred pages open and scroll without a stutter', async (t) => {
   for (const ids of [
     ['long/0', 'long/1'],

@@ -16,7 +16,7 @@ use crate::test::runner::TestRunner;
 /// browser.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// Tests of `tests/browser`, with their tools. The tools are searched once.
+/// Tests of `tests/browser`, with their tools. The tools are looked up once.
 #[derive(Default)]
 pub struct BrowserTests(OnceCell<Result<BrowserTools, String>>);
 
@@ -30,8 +30,8 @@ struct BrowserTools {
 }
 
 impl BrowserTests {
-    /// Returns the two parts of the tests. The stand-in can be a slow or faulty server, and the real server shows that
-    /// the page fits it.
+    /// Returns the two parts of the tests. The stand-in imitates slow and faulty servers, and the real server shows
+    /// that the page fits it.
     pub fn parts(&self) -> [Part<'_>; 2] {
         [
             Part::new(

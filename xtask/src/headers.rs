@@ -1,5 +1,5 @@
-//! Checks the headers of modules and the documentation of setters. The items of a header must be a list, because rustdoc joins
-//! lines that are only aligned into one paragraph. A setter must have the documentation of its field.
+//! Checks the headers of modules and the documentation of setters. The items of a header must be a list, because
+//! rustdoc joins aligned lines into one paragraph. A setter must have the documentation of its field.
 
 use std::path::{Path, PathBuf};
 

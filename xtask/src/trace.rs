@@ -1,4 +1,4 @@
-//! Finds the source files that a record passes through: a near-duplicate, until it is removed.
+//! Finds the source files that a near-duplicate record passes through until it is removed.
 //!
 //! Two corpora are deduplicated under `callgrind`; the second has twice as many documents as the first. Code whose cost
 //! grows from the first to the second runs per record, because arguments and plans cost the same in both. `corpus` and

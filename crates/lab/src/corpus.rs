@@ -26,18 +26,18 @@ const PORTION: u64 = 2000;
 pub struct Made {
     /// Number of documents.
     pub documents: u64,
-    /// Mean number of words per document. Lengths are spread evenly from half to one and a half of it.
+    /// Mean number of words per document. Lengths are spread evenly from half to one and a half of the mean.
     pub words: u64,
     /// Share of documents that are copies of an earlier one.
     pub copies: f64,
     /// Upper bound on the words that are replaced in a copy. With 0, copies are equal to their originals.
     pub edits: u64,
-    /// Number of originals from which copies are made: the first documents. Without it, all originals are copied.
+    /// Number of originals from which copies are made: the first documents. If it is `None`, all originals are copied.
     pub families: Option<u64>,
     /// Number of words of a form with which every document begins, before its own words.
     pub form: u64,
-    /// Number of documents per chain of revisions. Each revision replaces words of the one before. There are no other
-    /// copies.
+    /// Number of documents per chain of revisions. Each revision replaces words of the revision before. There are no
+    /// other copies.
     pub revisions: Option<u64>,
     /// Seed that selects one of the corpora with these settings.
     pub seed: u64,

@@ -99,7 +99,7 @@ pub struct ExperimentOptions {
     pub data: Option<PathBuf>,
     /// Python interpreter with other engines installed.
     pub peers: Option<PathBuf>,
-    /// Number of threads. The results do not depend on it.
+    /// Number of threads. The results do not depend on the number.
     pub threads: usize,
 }
 

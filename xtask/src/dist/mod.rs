@@ -55,7 +55,7 @@ pub fn run() -> Result<PartOutcome> {
     Ok(PartOutcome::Ran(report))
 }
 
-/// Tries an archive before it gets its name and the checksums are written. Returns the result of the trial.
+/// Tries an archive before the archive gets its name and the checksums are written. Returns the result of the trial.
 fn publish<T>(folder: &Path, name: &str, archive: &[u8], trial: impl FnOnce() -> Result<T>) -> Result<T> {
     let (path, untried) =
         (folder.join(format!("{name}.tar.gz")), folder.join(format!("{name}.tar.gz.untried")));

@@ -36,7 +36,7 @@ pub fn run(archive: &[u8], name: &str) -> Result<Option<String>> {
     let call = |words: &str| {
         let mut command = Command::new(enter[0]);
         command.args(&enter[1..]).arg(&folder).arg(&program).args(words.split(' ')).env_clear();
-        // The path is kept, because `chroot` itself is searched in it.
+        // The variable `PATH` is kept, because `chroot` itself is found through it.
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command
     };

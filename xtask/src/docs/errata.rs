@@ -28,8 +28,8 @@ pub fn problems(page: &str) -> Vec<String> {
     wrong
 }
 
-/// Returns the entries for the documentation of `minwise`. Links are removed, because its readers do not have the
-/// repository, and so are the names of tests and experiments. The text after the last entry is left out.
+/// Returns the entries for the documentation of `minwise`. Links and the names of tests and experiments are removed,
+/// because readers of the documentation do not have the repository. The text after the last entry is left out.
 pub fn for_rustdoc(page: &str) -> String {
     let entries = page.find("\n## ").map_or("", |at| &page[at + 1..]);
     let last = entries.rfind("\n### E-").unwrap_or(0);

@@ -131,8 +131,8 @@ pub fn check_pages() -> Result<()> {
     }
 }
 
-/// Returns the references to works, their places, pages of `docs/sources` and errata that do not exist, in the pages
-/// and all other files.
+/// Returns the references that lead nowhere: to works, to places in works, to pages of `docs/sources`, and to errata.
+/// Reads the pages and all other files.
 fn reference_problems(pages: &[PathBuf]) -> Result<Vec<String>> {
     let sources = sources::Sources::read()?;
     let mut files: Vec<PathBuf> = pages.to_vec();

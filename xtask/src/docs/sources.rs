@@ -156,7 +156,7 @@ fn words(line: &str) -> &str {
 }
 
 impl Work {
-    /// Returns the places at the beginning of a text that the work does not have.
+    /// Reads the places at the beginning of a text, and returns those that the work does not have.
     fn unknown(&self, mut text: &str) -> Vec<String> {
         let mut unknown = vec![];
         let mut kind = None;

@@ -237,7 +237,7 @@ fn can_mount() -> bool {
     succeeds(command.arg(std::env::temp_dir()))
 }
 
-/// Reports whether a program can be run that may not read files without permissions. A program of `root` may read them,
+/// Reports whether a test can run a program that obeys file permissions. A program of `root` may read every file,
 /// unless `setpriv` removes this right.
 fn permissions_bind() -> bool {
     !cfg!(unix) || !is_root() || {

@@ -11,7 +11,8 @@ const WITHOUT_NOUN: [&str; 32] = [
     "have", "holds", "if", "in", "is", "may", "must", "of", "on", "that", "to", "was", "which", "who",
     "whose", "will", "with", "without",
 ];
-/// Numbers before a rate such as "two bytes a row". `UNITS` and `NOUNS` have the words before and after the article.
+/// Numbers that may begin a rate, such as "two bytes per row". `UNITS` and `NOUNS` have the words of a rate before and
+/// after "per".
 const NUMBERS: [&str; 18] = [
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "sixteen",
     "once", "twice", "hundred", "thousand", "million", "half",

@@ -96,7 +96,7 @@ fn a_check_says_what_is_repeated_and_ends_with_1() {
     );
 }
 
-/// DESIGN: `check` gives the same answer as a run of `pairs`.
+/// DESIGN.md promises that `check` gives the same answer as a run of `pairs`.
 #[test]
 fn a_check_finds_what_pairs_finds() {
     let lines: String = (0..60u64)

@@ -387,7 +387,7 @@ fn a_json_log_is_json_throughout() {
     assert_eq!(codes, [json!("bad_setting"), json!("bad_setting")], "one event per option");
 }
 
-/// Whichever sketch finds the candidates, each decision follows from the exact similarity.
+/// For every sketch that finds candidates, each decision follows from the exact similarity.
 #[test]
 fn every_sketch_that_can_be_banded_gives_the_same_corpus() {
     let desk = Desk::new();

@@ -105,7 +105,7 @@ mod tests {
         }
     }
 
-    /// Another program computed these words.
+    /// The expected words were computed by another program.
     #[test]
     fn words() {
         assert_eq!(CMinHash::new(4, 7).sketch(&[1, 2, 3]), WORDS);

@@ -199,12 +199,12 @@ mod tests {
             let expected = HyperMinHash::new(64, 4, 4, 0).accidents([n as f64, m as f64]);
             let error = (found.variance / TRIALS as f64).sqrt();
             assert!((found.mean - expected).abs() <= 5.0 * error, "{found:?}: {expected}");
-            // This is hundreds of accidents in all trials.
+            // With 0.1 accidents per trial, all trials together have hundreds.
             assert!(expected > 0.1, "{expected}");
         }
     }
 
-    /// The variance is the variance of C over (N − E)², where C is a binomial count of probability J + (1 − J)·E/N.
+    /// The expected variance is that of C over (N − E)², where C is a binomial count of probability J + (1 − J)·E/N.
     #[test]
     fn mean_and_variance_are_those_of_buckets_that_agree() {
         for (exponent, mantissa) in [(4, 4), (6, 10)] {
@@ -215,7 +215,7 @@ mod tests {
                 let size = f64::from(common) + f64::from(union - common) / 2.0;
                 let by_accident = make(0).accidents([size, size]) / 128.0;
                 let p = j + (1.0 - j) * by_accident;
-                // Members are drawn without replacement, which lowers the variance by at most the factor 128/|A∪B|.
+                // Members are drawn without replacement, which lowers the variance by at most the share 128/|A∪B|.
                 let variance = p * (1.0 - p) / (128.0 * (1.0 - by_accident).powi(2));
                 follows(found, 1500, j, variance, 128.0 / f64::from(union));
             }
@@ -242,7 +242,7 @@ mod tests {
         }
     }
 
-    /// Another program computed these words.
+    /// The expected words were computed by another program.
     #[test]
     fn words() {
         assert_eq!(HyperMinHash::new(4, 4, 4, 7).sketch(&[1, 2, 3]), WORDS_OF_8_BITS);

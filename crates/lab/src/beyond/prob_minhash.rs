@@ -88,7 +88,7 @@ impl BeyondSketch for ProbMinHash {
     }
 }
 
-/// First point of each register, in a tree of maxima whose root is the last of these points.
+/// First point of each register, in a tree of maxima. The root is the last of the first points.
 struct Firsts {
     registers: usize,
     /// Tree nodes. The leaves begin at index `registers`; each other node has the greater value of its two children.
@@ -166,7 +166,7 @@ mod tests {
         assert!((ProbMinHash::similarity(&c, &d) - 2.0 / 3.0).abs() < 1e-12);
     }
 
-    /// Another program computed these words.
+    /// The expected words were computed by another program.
     #[test]
     fn words() {
         assert_eq!(ProbMinHash::new(4, 7).sketch(&[1, 2, 3]), WORDS);

@@ -1,4 +1,4 @@
-//! `SetSketch` sketches: registers with the logarithm of a minimum.
+//! `SetSketch` sketches: each register is the logarithm of a minimum.
 //!
 //! - **Paper.** Ertl, *`SetSketch`: Filling the Gap between `MinHash` and `HyperLogLog`*, PVLDB 2021, arXiv:2101.00314,
 //!   `SetSketch1`, sections 2 and 3.
@@ -20,7 +20,7 @@
 
 use super::{BeyondSketch, below, exponential, sequence};
 
-/// The rate a. It is large, so that small sets give registers above 0.
+/// Rate a of the exponential numbers. The rate is large, so that small sets give registers above 0.
 pub const RATE: f64 = 20.0;
 
 /// Makes `SetSketch` sketches.
@@ -28,9 +28,9 @@ pub const RATE: f64 = 20.0;
 pub struct SetSketch {
     registers: usize,
     bits: usize,
-    /// The base b.
+    /// Base b of the logarithms.
     base: f64,
-    /// The limit q: registers are from 0 to q + 1.
+    /// Limit q: registers are from 0 to q + 1.
     limit: u32,
     seed: u64,
 }
@@ -138,7 +138,7 @@ impl BeyondSketch for SetSketch {
             for (step, other) in swaps.drain(..).rev() {
                 order.swap(step, other);
             }
-            // Updating `least` costs m steps, so it becomes rarer as the least register rises more slowly.
+            // Updating `least` costs m steps. The updates become rarer, because the least register rises more slowly.
             if (number + 1).is_power_of_two() || (number + 1) % (4 * m) == 0 {
                 least = registers.iter().copied().min().unwrap_or(0);
             }
@@ -178,7 +178,8 @@ mod tests {
     const KINDS: [fn(usize, u64) -> SetSketch; 3] =
         [SetSketch::of_6_bits, SetSketch::of_8_bits, SetSketch::of_16_bits];
 
-    /// The inverse of the information holds as m grows. At 256 registers, the variance is within some per cent of it.
+    /// As m grows, the variance tends to the inverse of the Fisher information. At 256 registers, they differ by some
+    /// per cent.
     #[test]
     fn mean_and_variance_are_those_of_the_likelihood() {
         for kind in KINDS {
@@ -239,7 +240,7 @@ mod tests {
         }
     }
 
-    /// Another program computed these words.
+    /// The expected words were computed by another program.
     #[test]
     fn words() {
         let words = KINDS.map(|kind| kind(4, 7).sketch(&[1, 2, 3]));

@@ -24,7 +24,7 @@ pub(crate) const SIZES: [usize; 7] = [16, 32, 64, 128, 256, 512, 1024];
 /// Similarity from which a pair counts as similar.
 pub(crate) const SIMILAR: f64 = 0.5;
 
-/// Amount of measurements.
+/// Options that set the amount of measurements.
 #[derive(Debug, Clone, Copy)]
 pub struct ComparisonOptions {
     /// Number of seeds per sketch.
@@ -42,7 +42,7 @@ pub(crate) struct Measured {
     pub contender: String,
     /// Text form of a sketch of the library, or the parameters of another sketch.
     pub form: String,
-    /// Size in bytes at which sketches are compared; `bytes` is the part of it that this sketch takes.
+    /// Size in bytes at which sketches are compared; `bytes` is the size of this sketch.
     pub size: usize,
     pub bytes: usize,
     /// Error of pairs with a similarity of [`SIMILAR`] or more; `all` is the error of all pairs.

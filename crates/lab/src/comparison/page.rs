@@ -332,7 +332,8 @@ where
     sorted
 }
 
-/// Returns the front of bytes, with the other kinds of the same size whose error is not clearly greater.
+/// Returns the Pareto front of error and bytes as a table, with the other kinds of the same size whose error is not
+/// clearly greater.
 fn front_of_bytes(rows: &[Row<'_>], of: fn(&Measured) -> RootMeanSquare) -> Table {
     let heads = ["bytes", "sketch", "error", "standard error", "within two standard errors of it"];
     let mut table = Table::new("front", "", &heads);
@@ -353,7 +354,7 @@ fn front_of_bytes(rows: &[Row<'_>], of: fn(&Measured) -> RootMeanSquare) -> Tabl
     table
 }
 
-/// Returns the front of time, for the sketches of the library.
+/// Returns the Pareto front of error and time as a table, for the sketches of the library.
 fn front_of_time(rows: &[Row<'_>]) -> Table {
     let mut table = Table::new("front", "", &["ns per shingle", "sketch", "size", "error", "standard error"]);
     let of_library = rows.iter().filter(|row| row.kind.is_of_library);

@@ -21,8 +21,8 @@ const LEAST: f64 = 0.005;
 pub(super) struct Rounds(Vec<Vec<f64>>);
 
 impl Rounds {
-    /// Runs each function once per round, or as often as takes 5 ms. One round before is not counted, because caches
-    /// are cold; it determines the repetitions of short functions.
+    /// Runs each function once per round, or as often as takes 5 ms. A first round is not counted, because caches are
+    /// cold; it determines how often short functions are repeated.
     pub fn take<T>(rounds: u32, ways: &[&dyn Fn() -> T]) -> Self {
         let seconds = |way: &dyn Fn() -> T, times: u32| {
             let begin = ThreadTime::now();

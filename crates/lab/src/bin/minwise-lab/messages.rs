@@ -12,7 +12,7 @@ use crate::args::{LogFormat, MessageArgs};
 /// Reason why a command ended without its result.
 #[derive(Debug)]
 pub enum LabFailure {
-    /// Errors, with a hint what to try instead.
+    /// Errors, with a hint about what to try instead.
     Error { messages: Vec<String>, hint: Option<String> },
     /// The reader of standard output closed the pipe, as `head` does after ten lines.
     BrokenPipe,

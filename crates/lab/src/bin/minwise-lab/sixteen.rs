@@ -26,7 +26,7 @@ const GIGABYTE: f64 = 1e9;
 
 /// Sizes of the corpora.
 struct CorpusSizes {
-    /// Copies of the English corpus, each spelled differently.
+    /// Number of copies of the English corpus, each with its words spelled in other letters.
     english: u64,
     /// Number of short documents.
     short: u64,

@@ -48,8 +48,8 @@ fn measured(
     similarities
         .iter()
         .map(|&similarity| {
-            // Each series is measured a little to the left of the one before, because its points would hide the others.
-            // Near 1 there is no room for this, but there the curves are steep and the points lie apart.
+            // Each series is measured a little to the left of the series before, because points at one place would hide
+            // each other. Near 1 there is no room for this, but there the curves are steep, so the points lie apart.
             let similarity = if similarity > 0.9 { similarity } else { similarity - 0.02 * at as f64 };
             let common = (union as f64 * similarity).round().max(1.0) as usize;
             let found = measure::spread(method, &ShinglePair::of(union, common), trials)?;

@@ -39,7 +39,7 @@ impl Case<'_> {
         Ok(Banding::new(self.registers, 1, self.registers)?)
     }
 
-    /// Returns the row of an engine that reports `reported` pairs, of which `right` are right.
+    /// Returns the row of an engine that reports `reported` pairs, of which `right` are correct.
     fn row(&self, engine: String, banding: Banding, reported: usize, right: usize) -> Vec<Cell> {
         vec![
             self.corpus.into(),
@@ -88,8 +88,8 @@ impl EngineTable {
         Ok(Self { peers, folder: TempDir::new()?, table, notes })
     }
 
-    /// Runs the other engines on a case. `reported` and `right` are the pairs that our engine reported, and those of
-    /// them that are right.
+    /// Runs the other engines on a case. `reported` is the number of pairs that our engine reported, and `right` the
+    /// number of correct ones.
     pub(super) fn add(&mut self, case: &Case<'_>, reported: usize, right: usize) -> Result<()> {
         let Some(peers) = self.peers.as_ref().filter(|peers| !peers.engines().is_empty()) else {
             return Ok(());

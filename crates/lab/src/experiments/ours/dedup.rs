@@ -81,7 +81,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let mut recalls = Deviations::default();
     let (mut wrong, mut wrongly_removed, mut below, mut runs) = (0, 0, 0, 0);
     for (name, path) in &corpora {
-        // All files of a folder are read as texts, including a table of their origins.
+        // All files of a folder are read as texts. One of them may be a table of the origins of the others.
         let format =
             if Path::new(path).is_dir() { InputFormat::Only(Format::TEXT) } else { InputFormat::default() };
         let options = ReadOptions::default().encoding(Encoding::Auto).format(format);

@@ -143,8 +143,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         ]))
 }
 
-/// Measures the time of a sketch with each number of sections, over that with one section. The second value is the time
-/// with the most sections, over that with two.
+/// Returns the ratio of the time of a sketch with each number of sections to the time with one section. The second
+/// value is the ratio of the time with the most sections to the time with two.
 fn times(context: &Context<'_>, settings: &Settings, document: &[u64]) -> Result<(Vec<Median>, Median)> {
     let sketchers = settings
         .sections
@@ -160,8 +160,8 @@ fn times(context: &Context<'_>, settings: &Settings, document: &[u64]) -> Result
 /// Checks the source's three statements about times with our times.
 fn clocked(times: &[Median], growth: Median, five: &Printed) -> [Check; 3] {
     let two = times[1];
-    // If the time grows linearly with the sections from one on, this is the ratio of the times with the most sections
-    // and with two.
+    // If each further section took `step` of the time of `MinHash`, this would be the ratio of the time with the most
+    // sections to the time with two.
     let step = five.value / 100.0;
     let in_line = (1.0 + step * (times.len() - 1) as f64) / (1.0 + step);
     let reason =
@@ -215,7 +215,7 @@ fn picture(settings: &Settings, works: &[DocumentWork], times: &[Median], percen
     noted(picture, BARS)
 }
 
-/// Returns the ratio of the operations of two documents.
+/// Returns the ratio of two numbers of operations.
 fn over(work: DocumentWork, other: DocumentWork) -> f64 {
     work.total() as f64 / other.total() as f64
 }

@@ -1,8 +1,8 @@
 //! Generates a stand-in for `GoldSet`, the labelled news articles of the source, which are not public.
 //!
-//! A group is a story, and each of its documents is the story with a share of its words replaced. The shares are chosen
-//! so that the share of labelled pairs that reach each threshold equals the recall of the source's `MinHash`: with 500
-//! registers, this recall is nearly the share of labelled pairs that reach the threshold.
+//! A group is a story, and each of its documents is the story with a share of its words replaced. These shares are chosen
+//! so that, at each threshold, the fraction of labelled pairs that reach the threshold equals the recall of the source's
+//! `MinHash`. With 500 registers, this recall is nearly that fraction.
 
 use super::{SHINGLE, WORDS};
 use crate::simulate::documents::shingles;
@@ -22,7 +22,7 @@ pub(super) const GROUPS: [usize; 68] = [
 
 /// Stand-in for `GoldSet`.
 pub(super) struct GoldSet {
-    /// Mean number of words per story. Lengths are spread evenly from half to one and a half of it.
+    /// Mean number of words per story. Lengths are spread evenly from half to one and a half of the mean.
     pub words: usize,
 }
 

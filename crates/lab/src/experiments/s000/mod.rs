@@ -19,7 +19,7 @@ use crate::simulate::{Edit, Random, Vocabulary};
 
 /// Number of words in the vocabulary of the documents.
 const WORDS: usize = 5000;
-/// Number of words per shingle. The source has "k = 3" and does not say of what (E-14).
+/// Number of words per shingle. The source has "k = 3" and does not state the unit (E-14).
 const SHINGLE: usize = 3;
 
 /// Returns `MinHash` for one section, and its sectional form for more.

@@ -30,7 +30,8 @@ struct Published {
     recall: Vec<Printed>,
 }
 
-/// Permitted difference between the stand-in's share of pairs and the wanted share. The fit leaves up to one hundredth.
+/// Permitted difference between the stand-in's share of pairs and the intended share. The fit leaves this residual,
+/// rounded to hundredths.
 const FIT: f64 = 0.03;
 
 pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {

@@ -141,7 +141,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         ),
         ("f", "F, %", FoundShare { ours: FoundCounts::f, printed: harmonic }),
     ] {
-        // The number of drawn methods is the number of line styles.
+        // Only as many methods are drawn as there are line styles.
         let drawn = estimates.iter().filter(|method| method.label != BETWEEN);
         let mut series: Vec<Series> =
             drawn.map(|method| curve(method, &settings.thresholds, share.ours)).collect();

@@ -97,8 +97,8 @@ struct Sentences {
     most: f64,
     /// Number of sets of shuffles whose pairs are all below [`BELOW`] at [`LENGTH`].
     sets_below: u64,
-    /// Number of lengths above [`MOSTLY_ZERO`], of those at which most similarities are 0.00, and of those at which
-    /// most are 0.
+    /// Three numbers of lengths above [`MOSTLY_ZERO`]: all of them, those at which most similarities are 0.00, and
+    /// those at which most are exactly 0.
     lengths: [usize; 3],
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let (first, second): (Vec<u64>, Vec<u64>) = (FIRST.collect(), SECOND.collect());
     let error = (SHARE * (1.0 - SHARE) / functions as f64).sqrt();
 
-    // The prime is the smallest from 10,000 on, as for a matrix with this many terms.
+    // The modulus is the smallest prime from 10,000 on, as if there were 10,000 terms.
     let raw = Modular::raw(functions, 10_000, context.seed())?;
     let raw = agreement(functions, |function, key| raw.hash(function, key), &first, &second);
     let mut random = Random::new(context.seed(), &[0]);
@@ -60,7 +60,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let bare = agreement(functions, product, &[0, 1, 2], &[0, 3, 4]);
     let modular = Modular::new(functions, context.seed())?;
     let multiplicative = Multiplicative::new(functions, context.seed())?;
-    // Murmur hashes to 32 bits, and its seeds are numbered from the first.
+    // The seeds of Murmur have 32 bits and are numbered from the first.
     let murmur = Murmur3::new(functions, fmix64(context.seed()) as u32)?;
     let mixed = [
         ("modular, mixed keys", agreement(functions, |f, key| modular.hash(f, key), &first, &second)),
@@ -158,8 +158,8 @@ const MODULAR: usize = 0;
 const MULTIPLICATIVE: usize = 1;
 const MURMUR: usize = 2;
 
-/// Measures the time to fill a signature matrix, by family and length, over that of multiplicative functions at the
-/// first length.
+/// Measures the time to fill a signature matrix, by family and length. Times are divided by that of multiplicative
+/// functions at the first length.
 fn time(context: &Context<'_>, settings: &Settings) -> Result<Timed> {
     let documents = shuffles(settings.documents, context.seed());
     let registers = settings.registers;

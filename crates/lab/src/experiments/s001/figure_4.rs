@@ -42,9 +42,9 @@ struct Cost {
     merged: u64,
     compared: u64,
     candidates: u64,
-    /// Times of exact comparison and of sketches, over the time of bands.
+    /// Times of exact comparison and of sketches, each divided by the time of bands.
     over_bands: [Median; 2],
-    /// Time of sketches over that of exact comparison.
+    /// Time of sketches, divided by the time of exact comparison.
     sketches_over_exact: Median,
 }
 
@@ -117,7 +117,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         checks.push(Check::exact("pairs of 410 documents", &cost.pairs, &expected.pairs));
         checks.push(candidates(context, &settings, &sets[..REPORTED as usize])?);
     }
-    // Twice the documents take four times the work if it is quadratic. If the work is exponential, it is squared.
+    // If the work is quadratic, twice the documents take four times the work. If it is exponential, the work is
+    // squared.
     let doubled: Vec<f64> = costs
         .windows(2)
         .filter(|pair| pair[1].documents == 2 * pair[0].documents && pair[0].documents > 100)

@@ -1,4 +1,4 @@
-//! Experiments of the second report, with shingles, hash families and banding.
+//! Experiments of Bergillos 2018 with shingles, hash families and banding. The comments call this work the report.
 
 pub(crate) mod figure_2;
 pub(crate) mod figure_3;

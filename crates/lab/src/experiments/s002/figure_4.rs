@@ -110,8 +110,8 @@ fn at_equal_storage(similarity: f64, halvings: u32) -> f64 {
     b_bit::variance(similarity, 1, one) / xor_variance(similarity, 1, halvings, one)
 }
 
-/// Returns the ratio at equal registers. A stored bit of 1/2ⁿ takes 2ⁿ registers, which would have 2ⁿ bits with one bit
-/// per register.
+/// Returns the ratio of variances for equal numbers of registers. A stored bit of 1/2ⁿ combines 2ⁿ registers, which
+/// would store 2ⁿ bits with one bit per register.
 fn at_equal_registers(similarity: f64, halvings: u32) -> f64 {
     at_equal_storage(similarity, halvings) / f64::from(1 << halvings)
 }

@@ -59,14 +59,15 @@ struct ExactShares {
     recall: f64,
 }
 
-/// Counts of the values of fractions that lie between those of one bit and of two bits.
+/// Counts of the values for fractions of a bit, and of those outside the range between one bit and two bits.
 #[derive(Default)]
 struct Between {
     values: usize,
     outside: usize,
     /// Largest distance of a value from the range.
     worst: f64,
-    /// Number of simulated values that lie outside by more than [`STANDARD_ERRORS`] of the difference.
+    /// Number of simulated values that lie outside the range by more than [`STANDARD_ERRORS`] standard errors of the
+    /// difference.
     clearly_outside: usize,
 }
 
@@ -259,8 +260,8 @@ fn count(context: &Context<'_>, settings: &Settings, registers: usize) -> Vec<Pa
     })
 }
 
-/// Estimates the similarity of one pair, always from the same registers. Equal registers agree in all bits; others
-/// agree in each bit by chance.
+/// Estimates the similarity of one pair for every fraction, always from the same registers. Equal registers agree in
+/// all bits; others agree in each bit by chance.
 fn estimates(random: &mut Random, truth: f64, settings: &Settings, registers: usize) -> Vec<f64> {
     // Each number has a 1 at every bit in which two registers differ: 0 if they are equal, otherwise at least one bit.
     let differences: Vec<u64> = (0..registers)

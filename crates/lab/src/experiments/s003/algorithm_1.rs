@@ -58,7 +58,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         }
         for method in WeightedMethod::all(REGISTERS) {
             let share = by_library(context, method, row, samples)?;
-            // Samples without their steps agree more often than J_w, so these methods cannot be banded.
+            // Methods that cannot be banded are left out: their samples without steps agree more often than J_w.
             if method.bandable().is_some() {
                 right.add(share, similarity, error);
             }

@@ -130,8 +130,8 @@ fn compared(filter: &Filter, pair: &[bool]) -> usize {
     filter.looks().iter().find(decides).map_or(pair.len(), |look| look.registers)
 }
 
-/// Returns the number of registers that the library compares. It also ends if the remaining registers cannot change the
-/// result.
+/// Returns the number of registers that the library compares. The library also stops if the remaining registers cannot
+/// change the result.
 fn by_library(filter: &Filter, pair: &[bool]) -> usize {
     match filter.decide_by(|range| pair[range].iter().filter(|&&agrees| agrees).count()) {
         FilterDecision::Reject { compared } | FilterDecision::Accept { compared, .. } => compared,

@@ -119,7 +119,7 @@ impl Panel {
         self.divide(&self.counted, side, at)
     }
 
-    /// Returns the threshold that takes the most pairs, of those at which 1000 pairs are expected to have no wrong one.
+    /// Returns the threshold that takes the most pairs while it is expected to take none of 1000 pairs wrongly.
     fn dividing_point(&self, side: LookSide) -> usize {
         let is_right = |at: &usize| THEIRS * self.exact(side, *at).wrong() < 0.5;
         let mut all = 0..self.exact.len();

@@ -122,7 +122,7 @@ fn shares(settings: &Settings, bandings: &[Banding], similarity: f64) -> Result<
     Ok(counts.iter().map(|&count| count as f64 / settings.trials as f64).collect())
 }
 
-/// Returns the counts of the source, by the number of bands.
+/// Returns the results of the source's queries, by the number of bands.
 fn queries(context: &Context<'_>, settings: &Settings) -> Result<Vec<QueryRow>> {
     let collection = match context.data_if_there(COPIES) {
         Some(folder) => Collection::read(&folder)?,

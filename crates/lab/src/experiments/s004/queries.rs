@@ -53,7 +53,7 @@ impl Queries<'_> {
         });
         let (mut found, mut copies, mut false_by_bucket, mut false_by_key) = (vec![], 0, 0, 0);
         for ((&query, by_bucket), by_key) in self.asked.iter().zip(&by_bucket).zip(&by_key) {
-            // Some posts are near-duplicates of a post of another family. They are not false.
+            // Some posts are near-duplicates of a post of another family. Such candidates are not counted as false.
             let is_false = |other: &&usize| {
                 !collection.is_family(query, **other)
                     && collection.similarity(query, **other) < self.threshold

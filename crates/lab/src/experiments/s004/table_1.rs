@@ -74,8 +74,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         for (row, &error) in settings.errors.iter().enumerate() {
             let spread =
                 TrialStatistics::of(&counts.iter().map(|counts| counts[row] as f64).collect::<Vec<_>>());
-            // If hardly any pair is off, all runs may agree by chance. The count of a rare event has its mean as
-            // variance.
+            // If hardly any pair is off, all runs may have equal counts by chance. The variance of a rare count is its
+            // mean, so the variance is at least the expected count.
             let variance = spread.variance.max(expected[row]);
             let standard_error = (variance / settings.runs as f64).sqrt();
             deviations.add(spread.mean, expected[row], standard_error);

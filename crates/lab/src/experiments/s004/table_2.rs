@@ -125,7 +125,8 @@ struct Timed {
 
 /// Times all exact similarities, and for each number of registers all estimates and the sketches.
 fn time(context: &Context<'_>, settings: &Settings, sets: &[ShingleSet]) -> Result<Timed> {
-    // Like the source, this uses hash tables, and looks up the elements of the smaller one in the larger one.
+    // Like the source, the exact comparison uses hash tables, and looks up the elements of the smaller one in the
+    // larger one.
     let tables: Vec<HashSet<u64>> = sets.iter().map(|set| set.as_slice().iter().copied().collect()).collect();
     let exact = || {
         let common = |(a, b): (usize, usize)| {
@@ -160,7 +161,7 @@ fn time(context: &Context<'_>, settings: &Settings, sets: &[ShingleSet]) -> Resu
 
 const EXACT: usize = 0;
 
-/// Returns the number of the timed function that estimates with the registers at this place of the list.
+/// Returns the index of the timed function that estimates with the number of registers at index `size`.
 fn estimated(size: usize) -> usize {
     1 + size
 }

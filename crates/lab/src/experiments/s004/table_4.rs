@@ -123,7 +123,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
 
 /// Returns the rates of the source under their usual names and under the names of the source (E-44).
 ///
-/// Misses are compared with the printed ones only if the copies are those of the course (`is_theirs`), because the
+/// Misses are compared with the printed ones only if the copies are those of the source (`is_theirs`), because the
 /// similarities of generated copies are chosen.
 fn rates(rows: &[QueryRow], published: &Published, documents: usize, is_theirs: bool) -> (Table, Vec<Check>) {
     let mut table = Table::new(

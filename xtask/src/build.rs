@@ -2,9 +2,9 @@
 //! only one thread ran.
 //!
 //! The compiler is observed in `/proc`, ten times per second. A thread counts as running if it is on a core or waits
-//! for one, because other work on the machine makes the build longer but does not change which of its threads run. For
-//! the same reason, times are CPU times. `cargo build --timings` is not used, because it reports that the last unit
-//! runs alone, but not on how many cores.
+//! for one. Other work on the machine makes the build longer, but does not change which of its threads run. For the
+//! same reason, times are CPU times. `cargo build --timings` is not used, because it reports that the last unit runs
+//! alone, but not on how many cores.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

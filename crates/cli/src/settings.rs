@@ -393,7 +393,8 @@ pub fn filter_error(text: &str, problems: &mut FlagProblems) -> Option<f64> {
     settings_with("filter-error", Some(text), problems).filter_error
 }
 
-/// Parses the looks of the filter. If the list is invalid, the problem is recorded and an empty list is returned.
+/// Parses the looks of the filter. If the list is invalid, the problem is recorded and one look at one register is
+/// returned, which is valid.
 pub fn looks(text: &str, problems: &mut FlagProblems) -> Vec<usize> {
     settings_with("looks", Some(text), problems).looks.unwrap_or_default()
 }

@@ -210,8 +210,8 @@ fn text(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &s
     out
 }
 
-/// Returns a warning if the mean error of a sketch's estimates at the exact similarity exceeds √(¼/k). This value is
-/// the largest standard error of a sketch with k plain registers, as many as this sketch has. The standard error that a
+/// Returns a warning if the mean error of a sketch's estimates at the exact similarity exceeds √(¼/k), where k is the
+/// number of its registers. This value is the largest standard error of k plain registers. The standard error that a
 /// clamped estimate reports cannot be used for this, because clamping widens it.
 fn bias(method: Method, exact: f64) -> Option<String> {
     let bias = method.bias(exact);

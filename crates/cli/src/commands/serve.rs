@@ -30,7 +30,7 @@ pub fn run(args: &ServeArgs, printer: &Printer) -> Result<Exit, Failure> {
     problems.finish()?;
 
     let tokens = args.tokens.as_deref().map(|path| Tokens::read(Path::new(path))).transpose()?;
-    // The folder is checked before the server listens, because a folder that is no index is the most common mistake.
+    // The folder is checked before the server listens, because a folder that is no index is the more common mistake.
     let unclosed = Index::unclosed(Path::new(&args.index))?;
     let messages = *printer;
     let log = Box::new(move |event: &Value| note(&messages, event));

@@ -160,7 +160,7 @@ fn an_output_needs_a_folder_to_lie_in() {
     assert!(run.err.contains("cannot write `plain`: it is a file"), "{run}");
 }
 
-/// Texts are written to a folder, whatever its name ends in.
+/// Texts are written to a folder, even if its name looks like that of a file.
 #[test]
 fn texts_do_not_go_to_a_file() {
     let desk = desk();

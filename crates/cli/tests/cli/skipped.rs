@@ -141,7 +141,7 @@ mod unix {
     use super::*;
     use crate::support::MINWISE;
 
-    /// Returns a desk with two documents, a symbolic link to a missing file, and a link to a parent folder.
+    /// Returns a desk with two documents, a symbolic link to a missing file, and a link to the folder that contains it.
     fn broken() -> Desk {
         let desk = Desk::new();
         desk.write("in/a.txt", prose(1, 30));

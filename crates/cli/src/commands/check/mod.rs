@@ -229,8 +229,7 @@ fn matched(index: &Index, answer: &Answer) -> Result<Vec<StoredDocument>, Failur
     Ok(documents)
 }
 
-/// Returns the options that decide what is a match and what is no evidence. The texts of `--ignore-text` are read
-/// later.
+/// Returns the options that define a match and exclude evidence. The texts of `--ignore-text` are read later.
 fn match_options(args: &MatchArgs, problems: &mut FlagProblems) -> CheckOptions {
     let mut options = CheckOptions::default()
         .threshold(problems.share_or(0.5, "--threshold", &args.threshold))

@@ -81,7 +81,7 @@ fn section(command: &Command, out: &mut String) {
             headings.push(heading);
         }
     }
-    // The help lists arguments and options without a heading first, at whatever place the definition has them.
+    // The help lists arguments and options without a heading first, independent of their place in the definition.
     headings.sort_by_key(|heading| !["Arguments", "Options"].contains(heading));
     for wanted in headings {
         let _ = write!(out, "\n{wanted}:\n\n");

@@ -46,7 +46,7 @@ pub(crate) fn minhash() -> Result<Chart, Error> {
             let common = (LONG as f64 * similarity).round() as usize;
             let found = measure::spread(method, &ShinglePair::of(LONG, common), TRIALS)?;
             let y = found.variance.sqrt();
-            // This is the standard error of a square root.
+            // The bar is two standard errors of the square root y, which are the standard error of the variance over y.
             let reach = found.variance_error / y;
             Ok(Point { x: similarity, y, error: Some((y - reach, y + reach)) })
         });

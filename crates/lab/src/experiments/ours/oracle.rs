@@ -1,8 +1,8 @@
 //! Finds all pairs of documents that reach a threshold, exactly and without sketches.
 //!
 //! Two sets of similarity T or more share at least one of the ⌊(1−T)·n⌋ + 1 rarest shingles of each, where n is its
-//! size (the prefix filter of Chaudhuri, Ganti and Kaushik, 2006). Only documents that share one of these shingles are
-//! compared.
+//! size. This is the prefix filter of Chaudhuri, Ganti and Kaushik, 2006. Only documents that share one of these
+//! shingles are compared.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -1,8 +1,8 @@
 //! Generates a stand-in for `GoldSet`, the labelled news articles of the source, which are not public.
 //!
-//! A group is a story, and each of its documents is the story with a share of its words replaced. These shares are chosen
-//! so that, at each threshold, the fraction of labelled pairs that reach the threshold equals the recall of the source's
-//! `MinHash`. With 500 registers, this recall is nearly that fraction.
+//! A group is a story, and each of its documents is the story with a share of its words replaced. These shares are
+//! chosen so that, at each threshold, the fraction of labelled pairs that reach the threshold equals the recall of the
+//! source's `MinHash`. With 500 registers, this recall is nearly that fraction.
 
 use super::{SHINGLE, WORDS};
 use crate::simulate::documents::shingles;

@@ -297,7 +297,7 @@ pub fn memory(args: &RunArgs, problems: &mut FlagProblems) -> Option<MemoryLimit
     settings_with("memory", args.memory.as_deref(), problems).memory
 }
 
-/// Parses a standard error of an estimate, which is above 0 and at most 0.5.
+/// Parses the standard error of an estimate. The error must be above 0 and at most 0.5.
 pub fn standard_error(text: &str, problems: &mut FlagProblems) -> f64 {
     let error = problems.share_or(0.02, "--error", text);
     if !(error > 0.0 && error <= 0.5) {

@@ -212,8 +212,8 @@ fn the_guide_leads_from_a_folder_of_word_files_to_the_page() {
             continue;
         }
         if words.contains(&"--tokens") {
-            // With `--tokens`, the guide's server listens on all addresses, which a test must not do. The test only
-            // checks that the guide restricts the permissions of the file of tokens.
+            // With `--tokens`, the guide's server listens on all addresses, but a test must not open a port to other
+            // machines. The test only checks that the guide restricts the permissions of the file of tokens.
             assert!(guide.contains("chmod 600 tokens"));
             continue;
         }

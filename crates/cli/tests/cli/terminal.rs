@@ -130,7 +130,7 @@ fn the_folder_of_the_report_is_escaped() {
     );
 }
 
-/// JSON escapes characters below U+0020. It does not escape U+202E or U+009B, which also begins escape sequences.
+/// JSON escapes characters below U+0020. It does not escape U+009B, which begins escape sequences, or U+202E.
 #[test]
 fn json_is_escaped() {
     let text = prose(1, 9);

@@ -1,10 +1,11 @@
-"""One other engine on the shingle sets of a corpus, for `minwise-lab run ours/dedup --peers PYTHON`.
+"""Runs another engine on the shingle sets of a corpus, for `minwise-lab run ours/dedup --peers PYTHON`.
 
-    peers.py versions                                  the engines that are installed, a line each
-    peers.py ENGINE FILE THRESHOLD BANDS ROWS          the pairs that it calls near-duplicates, a line each
+    peers.py versions                                  prints one line per installed engine
+    peers.py ENGINE FILE THRESHOLD BANDS ROWS          prints one line per near-duplicate pair of ENGINE
 
-A line of FILE is a document: its shingles as numbers. Every engine gets the same sets, and bands and rows instead of its
-own choice, so that what differs is its sketch and what it does with candidates. Documents without shingles are left out.
+A line of FILE is a document: its shingles as numbers. Every engine gets the same sets, and the same bands and rows
+instead of its own choice. The engines therefore differ only in their sketches and in the treatment of candidates.
+Documents without shingles are left out.
 """
 
 import importlib.metadata
@@ -47,7 +48,7 @@ def gaoya(documents, threshold, bands, rows):
     index = MinHashStringIndex(
         hash_size=32, jaccard_threshold=threshold, num_bands=bands, band_size=rows, analyzer="word"
     )
-    # Numbers with spaces between them are words.
+    # gaoya takes texts, so the shingles are written as words: numbers separated by spaces.
     numbers, texts = list(documents), [" ".join(document) for document in documents.values()]
     index.par_bulk_insert_docs(numbers, texts)
     for number, others in zip(numbers, index.par_bulk_query(texts, return_similarity=False)):

@@ -3,7 +3,7 @@
     python tests/api/check.py path/to/minwise path/to/node
 
 1. openapi-spec-validator reads the document, and every part of it has a description.
-2. At each bound and beside it, the server takes every value that the document allows and refuses every other value.
+2. At each bound and beside it, the server accepts the values that the document allows, and refuses all others.
 3. openapi-python-client generates a client, whose modules are all imported. The client adds documents, checks, pages through
    the list, waits for a job and removes documents.
 4. openapi-typescript generates types, and tsc compiles a program that uses them.
@@ -39,14 +39,14 @@ def operations(api):
 
 
 def check_document(api):
-    """The document is valid, and every part of it has a description."""
+    """Checks that the document is valid, and that every part of it has a description."""
     validate(api)
     ids = [operation["operationId"] for _, operation in operations(api)]
     assert len(ids) == len(set(ids)), f"an operation id is there twice: {sorted(ids)}"
     without = []
 
     def need(where, described):
-        # The first alternative counts, too, because a field that may be null has its description there.
+        # The first alternative counts, too, because a field that may be null has its description in it.
         alternatives = [described, *described.get("oneOf", [])[:1]]
         text = next((part[key] for part in alternatives for key in ["description", "summary"] if key in part), "")
         if len(text) < 4:
@@ -79,11 +79,11 @@ def check_document(api):
 
 
 class Api:
-    """Requests by hand, because a generated client would not send values that the document forbids."""
+    """Sends requests directly, because a generated client would not send values that the document forbids."""
 
     def __init__(self, server, api):
         self.url = f"{server.url}/api/v1"
-        # The components go into each schema, because references are resolved within it.
+        # The components are added to each schema, because references are resolved within the schema.
         self.components = {"components": api["components"]}
 
     def allows(self, schema, value):
@@ -101,14 +101,14 @@ class Api:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
             if error.code == 503:
-                # The request is repeated, because jobs of earlier values still run.
+                # Jobs of earlier values still run, so the request is repeated.
                 time.sleep(0.1)
                 return self.status(method, path, body)
             return error.code, json.load(error)
 
 
 def parts(api, schema):
-    """The schema and its alternatives, with references followed."""
+    """Yields the schema and its alternatives, with references followed."""
     if "$ref" in schema:
         schema = api["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]]
     yield schema
@@ -118,7 +118,7 @@ def parts(api, schema):
 
 
 def probes(api, schema):
-    """Values on, below and above every bound of a schema, each value of an enumeration, and values of other types."""
+    """Returns values at and beside every bound of a schema, each value of an enumeration, and values of other types."""
     values = [None, True, "no such value", "none", "off", -1, 0.5, 1.5]
     for part in parts(api, schema):
         values += part.get("enum", [])
@@ -128,12 +128,13 @@ def probes(api, schema):
         for bound in ["minLength", "maxLength"]:
             if bound in part:
                 values += ["x" * max(part[bound] + step, 0) for step in (-1, 0, 1)]
-    # Whole numbers are sent without a point, because 1 and 1.0 are the same number in JSON Schema, but not to every parser.
+    # Whole numbers are sent without a point, because 1 and 1.0 are the same number in JSON Schema, but not for every
+    # parser.
     return [int(value) if isinstance(value, float) and value.is_integer() else value for value in values]
 
 
 def check_bounds(api, server):
-    """The real server takes the values that the document allows, and refuses all others."""
+    """Checks that the real server accepts the values that the document allows, and refuses all others."""
     ask, schemas = Api(server, api), api["components"]["schemas"]
     text = " ".join(f"word{number}" for number in range(40))
     added, _ = ask.status("POST", "/documents", {"documents": [{"id": "d", "text": text}]})
@@ -182,7 +183,7 @@ def check_bounds(api, server):
             if parameter["in"] != "query" or not bounded(schema):
                 continue
             fields += 1
-            # Only numbers are tried, because everything in an address is text.
+            # Only numbers are tried, because every value in an address is text.
             for value in probes(api, schema):
                 if type(value) in (int, float):
                     status, answer = ask.status("GET", f"{address}?{name}={value}")
@@ -212,7 +213,7 @@ def generate(folder):
     made = subprocess.run(
         [sys.executable, "-m", "openapi_python_client", "generate", "--path", DOCUMENT, "--meta", "none",
          "--output-path", target, "--fail-on-warning"],
-        # The path is set, because the generator finds its own formatter by the path.
+        # The path is set, because the generator finds its own formatter through the path.
         env={**os.environ, "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])},
         capture_output=True, text=True,
     )
@@ -227,7 +228,7 @@ def generate(folder):
 
 
 class Server:
-    """`minwise serve` with an empty archive."""
+    """Runs `minwise serve` with an empty archive."""
 
     def __init__(self, minwise, archive):
         subprocess.run([minwise, "index", "create", archive, "--quiet"], check=True)
@@ -342,7 +343,7 @@ def open_bytes(text):
 
 
 def check_types(node, folder):
-    """The types of openapi-typescript compile, and a program uses them."""
+    """Compiles the types of openapi-typescript, and a program that uses them."""
     bin = HERE / "node_modules"
     generated = folder / "generated.ts"
     run = lambda *words: subprocess.run([node, *words], capture_output=True, text=True, cwd=folder)

@@ -1,4 +1,4 @@
-// A program that uses the types that openapi-typescript generates from docs/reference/openapi.json. The program is compiled, not run.
+// Uses the types that openapi-typescript generates from docs/reference/openapi.json. The program is compiled, not run.
 
 import type { components, operations, paths } from './generated';
 

@@ -1,11 +1,11 @@
-// An archive in memory with the answers of the server, made in the plainest way: every document is compared with every
-// other. The archive stands in for the server in tests of the page alone.
+// Stands in for the server's archive in tests of the page. The archive is in memory and simple: every document is
+// compared with every other.
 
-/** The tokens of a shingle, and the least tokens of a passage. */
+/** Number of tokens per shingle, and least number of tokens of a passage. */
 const [SHINGLE, PASSAGE] = [5, 10];
-/** The number of passages per match: the longest ones. */
+/** Upper bound on the passages per match. The longest passages are kept. */
 const LONGEST = 50;
-/** The number of places of a shingle that are followed. */
+/** Upper bound on the occurrences of a shingle that are compared. */
 const FOLLOWED = 16;
 export const SPEC = 'nfkc+casefold / words:5 / minhash:128 / seed:1';
 
@@ -39,7 +39,7 @@ export class FakeArchive {
     return { documents: documents.map(listed), next: rest.length > limit ? documents.at(-1).id : null };
   }
 
-  /** The documents that resemble a text or another document. */
+  /** Returns the documents that resemble a text or another document. */
   check(query, { threshold = 0.5, containment = 0.3, top = 10, exclude = [], metadata = {} } = {}) {
     const begin = performance.now();
     const others = [...this.#documents.values()].filter(
@@ -170,7 +170,7 @@ export function whole(document) {
   return { ...listed(document), text: document.text, marks: document.marks };
 }
 
-/** A text with its tokens, its shingles in order and as a set, and its marks. Pages end with form feeds. */
+/** Returns a text with its tokens, its shingles in order and as a set, and its marks. Pages end with form feeds. */
 export function cut(text) {
   const tokens = [];
   let at = 0;
@@ -215,7 +215,7 @@ function measures(left, right) {
   };
 }
 
-/** Maximal runs of equal shingles, in the order of the left text. Runs in another order than in the right text are moved. */
+/** Returns maximal runs of equal shingles in left order. Runs in another order in the right text are moved. */
 function sharedPassages(left, right) {
   const places = new Map();
   right.shingles.forEach((shingle, at) =>
@@ -244,13 +244,13 @@ function sharedPassages(left, right) {
   }));
 }
 
-/** The longest passages, in their given order. */
+/** Returns the longest passages, in their given order. */
 function longest(passages) {
   const kept = new Set(passages.toSorted((a, b) => b.tokens - a.tokens).slice(0, LONGEST));
   return passages.filter((passage) => kept.has(passage));
 }
 
-/** The runs with the most tokens that are in the same order on both sides. */
+/** Returns the runs with the most tokens in total that are in the same order in both texts. */
 function inOrder(runs) {
   const best = [];
   runs.forEach((run, at) => {

@@ -1,4 +1,5 @@
-// A server in Node that serves `crates/server/web` and answers the API from memory, as `crates/server/API.md` describes it.
+// A fake server in Node. It serves `crates/server/web` and answers the API from memory, as `crates/server/API.md`
+// describes it.
 //
 // `node tests/browser/fake-server.mjs PORT` starts this server by hand, with the documents of the tests.
 
@@ -38,7 +39,7 @@ class Refusal extends Error {
   }
 }
 
-/** Starts a server on a free port, or on a given one. Returns its address and a function that ends it. */
+/** Starts a server on a free port, or on a given port. Returns its address and a function that ends it. */
 export async function startFakeServer({ token = null, port = 0 } = {}) {
   const archive = new FakeArchive();
   const jobs = new Map();

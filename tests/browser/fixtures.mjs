@@ -1,5 +1,5 @@
-// The documents for tests of the page: applications that repeat one another, Chinese ones, hostile ones, and two pairs of
-// 100 pages. They are added through the API, so that any server can have them.
+// Documents for tests of the page: applications that repeat one another, Chinese and hostile documents, and two pairs
+// of 100 pages. They are added through the API, so that the tests work with any server.
 
 import { readFileSync } from 'node:fs';
 
@@ -9,7 +9,7 @@ const read = (name) =>
     .split('\n');
 const [marsh, battery, chinese, [template]] = ['marsh', 'battery', 'chinese', 'template'].map(read);
 
-/** The contents of hostile documents. They are those of report.test.mjs that matter to a page. */
+/** Hostile contents of documents: those of report.test.mjs that could harm the page. */
 const HOSTILE = [
   '<script>document.title = "taken"; alert(1)</script>',
   '" onmouseover="alert(1)" autofocus onfocus="alert(1)" x=\'',
@@ -18,7 +18,7 @@ const HOSTILE = [
   'W'.repeat(800),
 ];
 
-/** Numbers that look random and are equal in every run. */
+/** Generates pseudo-random numbers, which are equal in every run. */
 export function* numbers(seed) {
   for (let state = seed; ;) {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
@@ -26,7 +26,7 @@ export function* numbers(seed) {
   }
 }
 
-/** A text to be checked: the first application in another order, with a page of its own. */
+/** Returns a text to check: the first application in another order, with an added page. */
 export function submission() {
   const [, why, cores, accretion, model, people, budget] = marsh;
   return [
@@ -41,7 +41,7 @@ export function submission() {
   ].join('\n\n');
 }
 
-/** All documents, the long ones last. */
+/** Returns all documents, the long ones last. */
 export function documents() {
   return [...applications(), ...chineseApplications(), ...hostileDocuments(), ...longPair(), ...longChinesePair()];
 }
@@ -101,7 +101,7 @@ function applications() {
     ...Array.from({ length: 60 }, (_, at) => ({
       id: `2020/${String(at).padStart(4, '0')}`,
       title: `Report ${at + 1} of the earlier programme`,
-      // Five reports form a family, whose members share more or less of their text.
+      // Five reports form a family, whose members share different parts of their texts.
       text: `${sentences(4000 + Math.floor(at / 5), 4 + 6 * (at % 5))} ${sentences(5000 + at, 4 + (at % 7))}\n\n${template}`,
       metadata: { applicant: 'Programme office', year: 2020 },
     })),
@@ -138,7 +138,7 @@ function hostileDocuments() {
   }));
 }
 
-/** Sentences of invented words. */
+/** Returns sentences of invented words. */
 function sentences(seed, count) {
   const random = numbers(seed);
   const next = () => random.next().value;
@@ -157,7 +157,7 @@ function hanSentences(seed, count) {
   return Array.from({ length: count }, () => `${Array.from({ length: 24 }, han).join('')}。`).join('');
 }
 
-/** Two texts of `paragraphs` paragraphs. They share two fifths of them, some of which stand elsewhere in the right text. */
+/** Returns two texts of `paragraphs` paragraphs. Two fifths are shared, some at other places in the right text. */
 function long(paragraphs, paragraph) {
   const left = Array.from({ length: paragraphs }, (_, at) => paragraph(at));
   const right = left.map((text, at) => (at % 5 < 2 ? text : paragraph(paragraphs + at)));
@@ -165,7 +165,7 @@ function long(paragraphs, paragraph) {
   return [left, right];
 }
 
-/** Two texts of 50,000 words, with 500 words per page. */
+/** Returns two texts of 50,000 words, with 500 words per page. */
 function longPair() {
   return long(840, (at) => sentences(20_000 + at, 4)).map((list, at) => ({
     id: `long/${at}`,
@@ -175,7 +175,7 @@ function longPair() {
   }));
 }
 
-/** Two texts of 100,000 characters. */
+/** Returns two texts of 100,000 characters. */
 function longChinesePair() {
   return long(500, (at) => hanSentences(70_000 + at, 8)).map((list, at) => ({
     id: `long-zh/${at}`,
@@ -185,7 +185,7 @@ function longChinesePair() {
   }));
 }
 
-/** Adds documents to the archive behind an address, 20 per request. */
+/** Adds documents to the archive at an address, 20 per request. */
 export async function addAll(url, list) {
   for (let at = 0; at < list.length; at += 20) {
     const response = await fetch(`${url}/api/v1/documents`, {

@@ -1,7 +1,7 @@
 // Shared parts of the tests of the page: a server with documents, a browser, and visits that fail on forbidden events.
 //
-// MINWISE_URL is the server under test, whose archive must be empty or have these documents already. Without MINWISE_URL,
-// the tests start a fake server.
+// MINWISE_URL is the server under test, whose archive must be empty or have these documents already. Without
+// MINWISE_URL, the tests start a fake server.
 
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
@@ -12,13 +12,13 @@ import { launch, watched } from './open.mjs';
 export const WIDE = { viewport: { width: 1360, height: 900 } };
 export const NARROW = { viewport: { width: 360, height: 740 } };
 
-/** The message that Chromium writes to the console if an answer is not 200. */
+/** Message that Chromium writes to the console if the status of an answer is an error. */
 const NETWORK = /^console: Failed to load resource: the server responded with a status of (\d+)/;
 
-/** The message that Chromium writes if there is no answer. Among `refused`, this is 0. */
+/** Message that Chromium writes if there is no answer. In `refused`, it has the number 0. */
 const RESET = 'console: Failed to load resource: net::ERR_CONNECTION_RESET';
 
-/** Whether the server under test is our own stand-in. */
+/** Whether the server under test is the fake server. */
 export const isFake = !process.env.MINWISE_URL;
 
 /** Sets up server and browser for the tests of a file. */
@@ -34,7 +34,7 @@ export function harness() {
     await own.server?.stop();
   });
   return {
-    /** The answer of the API to a call. */
+    /** Returns the answer of the API to a call. */
     async api(path, body) {
       const request =
         body === undefined
@@ -44,14 +44,14 @@ export function harness() {
       assert.ok(response.ok, `${path}: ${response.status}`);
       return response.json();
     },
-    /** A visit to the server under test. */
+    /** Visits the server under test. */
     visit: (options, look) => visit(own.browser, own.server.url, options, look),
-    /** A visit to another server. */
+    /** Visits another server. */
     visitAt: (url, options, look) => visit(own.browser, url, options, look),
   };
 }
 
-/** Passes a page to `look`. If the page logs, runs or fetches anything from elsewhere, except the named refusals, the test fails. */
+/** Passes a page to `look`. Fails if the page logs, runs or fetches anything external, except for `refused`. */
 async function visit(browser, url, { refused = [], ...options }, look) {
   const { context, events } = await watched(browser, url, { ...options, baseURL: url });
   const page = await context.newPage();

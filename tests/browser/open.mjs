@@ -1,4 +1,4 @@
-// The browser, and pages whose forbidden events are recorded.
+// Launches the browser, and opens pages whose forbidden events are recorded.
 
 import { chromium } from 'playwright-core';
 
@@ -10,8 +10,8 @@ export function launch() {
 }
 
 /**
- * A context, and a list of its forbidden events: requests to elsewhere, messages of the console (where violations of the
- * policy appear), dialogs and errors.
+ * Returns a context, and a list of its forbidden events: requests to other servers, messages of the console (which
+ * include violations of the policy), dialogs and errors.
  */
 export async function watched(browser, origin, options) {
   const context = await browser.newContext(options);

@@ -9,7 +9,7 @@ const { api, visit } = harness();
 const MARSH = '2021/0417';
 const pair = `/pair?${new URLSearchParams({ left: MARSH, right: '2023/1102' })}`;
 
-/** Lets the server answer, and changes its answer. */
+/** Changes the answers of the server to these calls. */
 function change(page, calls, how) {
   return page.route(calls, async (route) => {
     const response = await route.fetch();
@@ -81,7 +81,7 @@ test('what is not all that was found is said not to be', async () => {
     assert.ok(plain(await page.textContent('.facts')).includes('1 document with less in common was not compared'));
     assert.match(plain(await page.textContent('.facts')), /99\.9 % or more.*Pieces of text not looked up, because very many documents contain them7/);
     assert.match(plain(await page.textContent('tbody tr')), /10\d passages, \d+ words in all/);
-    // If passages could not be loaded, the page says that they are missing.
+    // If passages cannot be loaded, the page reports that they are missing.
     await page.route('**/api/v1/pair', (route) => route.fulfill({ status: 503, body: 'busy' }));
     await page.locator('a.title').first().click();
     await page.waitForSelector('.compare[data-drawn]');
@@ -227,7 +227,7 @@ test('documents that share no passage are said to', async () => {
 
 test('passages that overlap all have a sign, and the longest has the colour', async () => {
   const { left, right } = await api('pair', { left: { id: MARSH }, right: { id: '2023/1102' } });
-  // The first range lies within the second. The third begins in the second and ends behind it.
+  // The first range lies within the second. The third begins in the second and ends after it.
   const ranges = [
     [60, 90],
     [20, 200],

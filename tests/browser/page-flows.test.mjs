@@ -1,4 +1,4 @@
-// Tests of the ways through the page: check, look through the archive, find clusters, give a token.
+// Tests the tasks of users: check a text, browse the archive, find clusters, enter a token.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ import { checkSubmission, settled } from './routes.mjs';
 const { api, visit, visitAt } = harness();
 const plain = (text) => text.replaceAll(/[\u00a0\u202f]/g, ' ');
 
-/** Sets a slider, as a hand or a key does. */
+/** Sets a slider and sends the event that a user would cause. */
 function slide(page, selector, value) {
   return page.locator(selector).evaluate((slider, value) => {
     slider.value = value;
@@ -54,7 +54,7 @@ test('a pasted text is checked, and the threshold says what is shown', async () 
       await page.click('text=Show all');
       assert.equal(await rows(), matches.length);
     }
-    // A match leads to its pair, with the passages of the check, and back to the same matches.
+    // A match leads to its pair, with the passages of the check, and from there back to the same matches.
     await page.selectOption('#measure', '0');
     const [first] = matches.toSorted((a, b) => b.containment_of_query - a.containment_of_query);
     const leading = await page.locator('tbody td.leading').first().textContent();
@@ -321,7 +321,7 @@ test('a search goes on where the server ended its look', async () => {
   });
 });
 
-// This test needs the real server, because the stand-in has no such option. `cargo x test` runs this file with both.
+// This test needs the real server, because the fake server has no such option. `cargo x test` runs this file with both.
 if (!isFake) {
   test('the text of a form is no evidence', async () => {
     await visit({ ...WIDE }, async (page) => {
@@ -379,7 +379,7 @@ test('the overview counts the documents above any threshold', async () => {
           .startsWith(`${reach}document`),
         `from ${from}`,
       );
-      // The line is above the thumb.
+      // The mark of the threshold is exactly above the slider's thumb.
       const [line, thumb] = await page.evaluate(() => {
         const slider = document.querySelector('input[type=range]');
         const { left, width } = slider.getBoundingClientRect();
@@ -395,7 +395,7 @@ test('the overview counts the documents above any threshold', async () => {
   });
 });
 
-/** A server that lets in only callers with its token. */
+/** Starts or finds a server that requires a token. */
 async function guarded() {
   const { MINWISE_TOKEN_URL: url, MINWISE_TOKEN: token = 'right-token-of-the-tests' } = process.env;
   return { token, ...(url ? { url, stop() {} } : await startFakeServer({ token })) };

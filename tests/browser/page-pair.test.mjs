@@ -1,4 +1,4 @@
-// Tests of the pair view: its colours are the passages of the server, and keys lead from passage to passage.
+// Tests of the pair view: its colours show the passages of the server, and keys move from passage to passage.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -17,7 +17,7 @@ async function show(page, ids) {
   await page.waitForSelector('.compare[data-drawn]');
 }
 
-/** The drawn text of each passage in a pane, without signs and page numbers. */
+/** Returns the drawn text of each passage in a pane, without signs and page numbers. */
 function drawn(page, side) {
   return page.evaluate((side) => {
     const texts = {};
@@ -30,7 +30,7 @@ function drawn(page, side) {
   }, side);
 }
 
-/** The visible part of each passage. If several passages cover a text, it belongs to the longest. */
+/** Returns the visible part of each passage. If several passages cover a text, the text belongs to the longest. */
 function painted(bytes, ranges) {
   const owners = new Array(bytes.length).fill(-1);
   const length = (at) => ranges[at][1] - ranges[at][0];
@@ -40,7 +40,7 @@ function painted(bytes, ranges) {
   return texts.filter((text) => text !== '');
 }
 
-/** The height of the beginning of a passage in its pane, as a share of the pane's height. */
+/** Returns the height at which a passage begins in its pane, as a share of the pane's height. */
 function standing(page, side, passage) {
   return page.evaluate(
     ([side, passage]) => {
@@ -87,7 +87,7 @@ test('what is coloured is what was found', async () => {
 
 test('all passages of a match are coloured, however many the answer of the check has', async () => {
   const { text: known } = await api(`documents/${encodeURIComponent('long/0')}`);
-  // A word after the first sentence of every paragraph splits a passage into two.
+  // A word after the first sentence of every paragraph splits a passage in two.
   const text = known.replace(/^([^.\n\f]+\.) /gm, '$1 Indeed, ');
   const { passages } = await api('pair', { left: { text }, right: { id: 'long/1' } });
   assert.ok(passages.length > 200, `the documents are to share more than 200 passages, not ${passages.length}`);
@@ -111,7 +111,7 @@ test('all passages of a match are coloured, however many the answer of the check
       );
     }
     assert.ok((await page.textContent('.verdict')).includes(`${passages.length}\u00a0passages`));
-    // The list has the longest passages first, and all of them if they are asked for.
+    // The list has the longest passages first, and all passages after a click.
     assert.equal(await page.locator('.passage-list tbody tr').count(), 100);
     await page.click('text=List all');
     assert.equal(await page.locator('.passage-list tbody tr').count(), passages.length);
@@ -119,7 +119,7 @@ test('all passages of a match are coloured, however many the answer of the check
 });
 
 test('on opening, both texts stand at the same passage', async () => {
-  // The first passage that they share is far down in the right text.
+  // The first shared passage is far down in the right text.
   const [left, right] = ['long/0', 'long/1'].map((id) => api(`documents/${encodeURIComponent(id)}`));
   const half = (await left).text.slice(Math.floor((await left).text.length / 2));
   const first = (await api('pair', { left: { text: half }, right: { id: 'long/1' } })).passages[0];
@@ -186,7 +186,7 @@ test('n and p walk through the passages, j and k as well', async () => {
     }
     for (let more = 0; more < passages.length; more++) await page.keyboard.press('n');
     assert.equal(await page.textContent('#status'), 'There is no later passage');
-    // Keys of one letter can be switched off, and stay off after a reload.
+    // Single-letter keys can be switched off, and stay off after a reload.
     await page.uncheck('#keys');
     await page.keyboard.press('p');
     assert.ok((await now()).startsWith(String(passages.length)));
@@ -230,14 +230,14 @@ test('a click on a passage brings its partner beside it', async () => {
       far,
     );
     for (const side of ['left', 'right']) await page.waitForFunction(beside, [side, far, null]);
-    // The right text is scrolled away; a click on the left passage brings its partner back.
+    // The right text is scrolled away. A click on the left passage scrolls its partner into view again.
     await page.evaluate(() => document.querySelector('.pane.right').scrollTo(0, 0));
     await page.locator(`.pane.left .sign[data-passage="${far}"]`).click();
     const wanted = await standing(page, 'left', far);
     await page.waitForFunction(beside, ['right', far, wanted]);
   });
 
-  /** Whether a passage stands in the upper half of its pane, or at the wanted height. */
+  /** Reports whether a passage stands in the upper half of its pane, or at the wanted height. */
   function beside([side, passage, wanted]) {
     const pane = document.querySelector(`.pane.${side}`).getBoundingClientRect();
     const mark = document
@@ -266,14 +266,15 @@ test('on paper there is all of both texts and nothing to press', async () => {
     await page.emulateMedia({ media: 'print', colorScheme: 'light' });
     const seen = await page.evaluate(() => {
       const shown = (selector) => getComputedStyle(document.querySelector(selector)).display !== 'none';
-      // Letters of some fonts reach over the edge of a box. No element around them may cut them off.
+      // In some fonts, letters reach over the edge of a box. No element around them may clip them.
       const cuts = (element) => {
         const { overflowX, overflowY, contentVisibility, clipPath } = getComputedStyle(element);
         return [overflowX, overflowY, contentVisibility].some((value) => value !== 'visible') || clipPath !== 'none';
       };
       const around = (element) => (element === null ? [] : [element, ...around(element.parentElement)]);
       const paragraphs = [...document.querySelectorAll('.pane .text p')];
-      // Boxes are compared, because no font changes the height of lines. The tolerance is that of layout, 1/64 of a pixel.
+      // Boxes are compared, because no font changes the height of lines. The tolerance is 1/64 of a pixel, the
+      // precision of layout.
       const isInside = (paragraph) => {
         const [inner, ...boxes] = around(paragraph).map((element) => element.getBoundingClientRect());
         const holds = (outer) => inner.top >= outer.top - 1 / 64 && inner.bottom <= outer.bottom + 1 / 64;
@@ -309,7 +310,7 @@ test('a pair that is not there is said to be missing', async () => {
   });
 });
 
-/** Opens a long pair and scrolls through it. Returns the longest task, the median frame, and the time of a layout without chunks. */
+/** Opens and scrolls a long pair. Returns the longest task, the median frame, and a layout without chunks. */
 async function measure(page, ids, texts) {
   await page.addInitScript(() => {
     globalThis.tasks = [];
@@ -344,9 +345,10 @@ async function measure(page, ids, texts) {
   return { longest, frame: frames[50], atOnce };
 }
 
-// While the pair is opened or scrolled, no task may take longer than a layout of both texts at once and without passages,
-// measured at the same moment, because the chunks are to avoid such a layout. 200 ms are always allowed. Of three
-// visits, one within this budget is enough, because other work on the machine only adds to a time.
+// While the pair is opened or scrolled, no task may take longer than a layout of both texts at once and without
+// passages. The purpose of chunks is to avoid such a layout, so the layout is measured at the same moment. 200 ms are
+// always allowed. One of three visits must stay within this budget, because other work on the machine can only add
+// time.
 test('a hundred pages open and scroll without a stutter', async (t) => {
   for (const ids of [
     ['long/0', 'long/1'],

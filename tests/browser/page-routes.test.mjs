@@ -1,4 +1,4 @@
-// Tests of every route of the page: it renders, is accessible, fetches nothing from elsewhere, and fits the screen.
+// Tests of every route of the page: it renders, is accessible, fetches nothing external, and fits the screen.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -11,15 +11,15 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const { visit } = harness();
 const refused = [404];
 
-/** The violations that axe-core finds, in short. */
+/** Returns short descriptions of the violations that axe-core finds. */
 async function violations(page) {
-  // axe is an expression of the debugger, because the policy of the page does not apply to those.
+  // axe is run as an expression of the debugger, because the policy of the page does not apply to such expressions.
   await page.evaluate(axe);
   const { violations: found } = await page.evaluate(() => globalThis.axe.run());
   return found.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(' ')).slice(0, 3)}`);
 }
 
-/** Asserts the facts that hold for every route, as the browser sees it. */
+/** Asserts the facts that hold for every route, as the browser sees them. */
 async function assertRenders(page, { width, colorScheme }) {
   const seen = await page.evaluate(() => {
     const all = (selector) => [...document.querySelectorAll(selector)];
@@ -54,7 +54,7 @@ for (const [name, show] of Object.entries(ROUTES)) {
       await visit({ ...WIDE, colorScheme, refused }, async (page) => {
         await show(page);
         await assertRenders(page, { width: WIDE.viewport.width, colorScheme });
-        // The long pair is left out, because it has the same parts as a short one and takes axe-core ten seconds.
+        // The long pair is left out, because it has the same parts as a short pair and takes axe-core ten seconds.
         if (name !== 'pair-long') assert.deepEqual(await violations(page), []);
       });
     });

@@ -1,4 +1,4 @@
-// Tests of parts of the page whose faults cannot be seen: types, offsets, and the cutting of texts.
+// Tests of code whose faults are not visible on the page: types, offsets, and the splitting of texts.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -35,7 +35,7 @@ test('byte offsets become offsets into the string', async () => {
     ({ module, argument }) =>
       argument.map((text) => {
         const bytes = new TextEncoder().encode(text).length;
-        // Offsets are asked for backwards, because they must be right in any order.
+        // Offsets are requested in descending order, because they must be right in any order.
         const wanted = Array.from({ length: bytes + 3 }, (_, at) => bytes + 2 - at);
         return module.stringOffsets(text, wanted).reverse();
       }),
@@ -44,7 +44,8 @@ test('byte offsets become offsets into the string', async () => {
   texts.forEach((text, at) => {
     const bytes = Buffer.from(text);
     found[at].forEach((offset, byte) => {
-      // An offset within a character counts as that of the character, and one behind the end as the end.
+      // An offset within a character counts as the offset of the character, and an offset after the end counts as the
+      // end.
       const before = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, byte), { stream: true });
       assert.equal(text.slice(0, offset), before, `${text} at byte ${byte}`);
     });
@@ -73,7 +74,7 @@ test('pieces cover a text once and in order, whatever the passages', async () =>
           .map((at, number) => ({ at, place: { page: number } }));
         const list = [...module.paragraphs(text, ranges, places)];
         const pieces = list.flatMap((paragraph) => paragraph.pieces);
-        // Everything except white space is there, once and in order.
+        // Everything except white space occurs once and in order.
         if (
           pieces
             .map(({ start, end }) => text.slice(start, end))
@@ -87,7 +88,7 @@ test('pieces cover a text once and in order, whatever the passages', async () =>
           const drawn = passage === null ? 0 : ranges[passage][1] - ranges[passage][0];
           if (drawn !== longest) wrong.push([round, 'passage', start]);
         }
-        // Every passage that is not white space alone begins once.
+        // Every passage that is not only white space begins once.
         const begun = pieces.flatMap((piece) => piece.begins).sort((a, b) => a - b);
         const shown = ranges.map((_, at) => at).filter((at) => text.slice(...ranges[at]).trim() !== '');
         if (new Set(begun).size !== begun.length || shown.some((at) => !begun.includes(at)))

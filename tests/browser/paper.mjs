@@ -1,6 +1,6 @@
-// Reads printed pages.
+// Counts the pages of printed documents.
 
-/** The number of pages of a PDF file that Chromium wrote. */
+/** Returns the number of pages of a PDF file that Chromium wrote. */
 export function pages(pdf) {
   return pdf.toString('latin1').match(/\/Type \/Page\b/g)?.length ?? 0;
 }

@@ -16,14 +16,14 @@ const docs = join(root, 'docs');
 const folder = mkdtempSync(join(tmpdir(), 'minwise-pictures-'));
 const browser = await launch();
 
-// The report of the example in README, of which the picture has the beginning and the first pair.
+// The first picture shows the report of the README's example: its beginning and the first pair.
 const report = join(folder, 'report');
 const words = ['dedup', 'examples/articles.jsonl', '--output', join(folder, 'cleaned.jsonl'), '--report', report];
 execFileSync(process.env.MINWISE, [...words, '--quiet'], { cwd: root });
 const light = { colorScheme: 'light' };
 const page = await browser.newPage({ ...light, viewport: { width: 1000, height: 900 } });
 await page.goto(pathToFileURL(join(report, 'index.html')).href);
-// The table of clusters is hidden, because it is as long as the rest of the picture.
+// The table of clusters is hidden, because it is as long as the other parts of the picture.
 await page.addStyleTag({ content: '#clusters, nav { display: none }' });
 const end = await page.locator('article').first().boundingBox();
 const clip = { x: 0, y: 0, width: 1000, height: Math.ceil(end.y + end.height) + 16 };

@@ -42,14 +42,14 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs `dedup` over a file and returns the address of the page. */
+/** Runs `dedup` on a file and returns the address of the page. */
 function report(input, name) {
   const out = join(folder, name);
   execFileSync(process.env.MINWISE, ['dedup', input, '--dry-run', '--quiet', '--report', out]);
   return pathToFileURL(join(out, 'index.html')).href;
 }
 
-/** Families of two documents with the contents of a hostile crawl. */
+/** Writes families of two documents with the contents of a hostile crawl. */
 function hostileCorpus() {
   const records = [];
   for (let family = 0; family < 24; family++) {
@@ -76,7 +76,7 @@ function check(input, name) {
   return pathToFileURL(page).href;
 }
 
-/** Records with ids that are long or Chinese, or that reverse the reading direction. */
+/** Writes records with ids that are long or Chinese, or that reverse the reading direction. */
 function oddCorpus() {
   const ids = [
     ['文献/二〇二四年度申请书（北方河口湿地碳储量研究）第一稿', '文献/二〇二四年度申请书（北方河口湿地碳储量研究）第二稿'],
@@ -111,7 +111,7 @@ async function open(address, { width, colorScheme }, look) {
   await context.close();
 }
 
-/** Asserts the facts that hold for every page, as the browser sees it. */
+/** Asserts the facts that hold for every page, as the browser sees them. */
 async function assertRenders(page, { width, colorScheme }, pairs) {
   const seen = await page.evaluate(() => {
     const all = (selector) => [...document.querySelectorAll(selector)];

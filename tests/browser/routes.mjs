@@ -7,7 +7,7 @@ export async function settled(page) {
   await page.waitForSelector('main:not([aria-busy]) h1');
 }
 
-/** Checks the submission by hand and shows the matches. */
+/** Enters and checks the submission, and shows the matches. */
 export async function checkSubmission(page) {
   await page.goto('/');
   await settled(page);
@@ -30,7 +30,7 @@ const drawn = (address) => async (page) => {
   await page.waitForSelector('.compare[data-drawn]');
 };
 
-/** The names of routes, with functions that lead to them. */
+/** Names of routes, with functions that lead to them. */
 export const ROUTES = {
   check: visit('/'),
   'check-options': async (page) => {

@@ -26,7 +26,7 @@ for (const [screen, options] of Object.entries(SCREENS)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue;
     const page = await context.newPage();
     await show(page);
-    // A page with long texts is taken as far as the screen, because texts off the screen are not laid out.
+    // A page with long texts is captured only as far as the screen, because texts off the screen are not laid out.
     const fullPage = (await page.locator('.text').count()) === 0;
     await page.screenshot({ path: join(folder, `${name}-${screen}.png`), fullPage });
     await page.close();

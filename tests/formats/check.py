@@ -28,7 +28,7 @@ LETTERS = "abcdefgh äöü漢字🙂\"\\,;\t\n'{}[]\u2028"
 
 
 class Maker:
-    """Makes random types, and values of them."""
+    """Makes random types and values of these types."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -74,7 +74,7 @@ class Maker:
 
 
 def complete(value, kind):
-    """The value as a column has it, with all members."""
+    """Returns the value as a column stores it, with all members."""
     name, inside = kind
     if value is None:
         return None
@@ -86,7 +86,7 @@ def complete(value, kind):
 
 
 class Desk:
-    """A folder, and the command."""
+    """Runs the command in a folder."""
 
     def __init__(self, binary, folder):
         self.binary, self.folder = binary, Path(folder)
@@ -123,7 +123,7 @@ def same(found, expected, what):
 
 
 def known_members(rows, kinds):
-    """The kinds without the members that no record has, because such members become no column."""
+    """Returns the kinds without the members that no record has, because such members become no column."""
 
     def shown(kind, values):
         name, inside = kind
@@ -188,17 +188,17 @@ def round_trip(desk, seed):
 
 
 def ordered(rows):
-    """Rows with their members in order of names, because members are first seen in another order than that of the kinds."""
+    """Sorts the members of rows by name, because members occur in another order than in the kinds."""
     if isinstance(rows, dict):
         return {name: ordered(rows[name]) for name in sorted(rows)}
     if isinstance(rows, list):
         return [ordered(row) for row in rows]
-    # 1 and 1.0 are the same number, as in JSON. `True` is no number, although Python takes it for one.
+    # 1 and 1.0 are the same number, as in JSON. `True` is not a number, although it is one in Python.
     return ("number", float(rows)) if isinstance(rows, (int, float)) and not isinstance(rows, bool) and abs(rows) <= 2**53 else rows
 
 
 def types(desk):
-    """Converts every type that pyarrow writes and JSON can hold."""
+    """Converts every type that pyarrow writes and JSON can represent."""
     (desk.folder / "empty.jsonl").write_text("")
     moment = datetime.datetime(2024, 5, 6, 1, 2, 3, 456000)
     table = pyarrow.table(

@@ -15,15 +15,15 @@ use anyhow::{Context, Result, ensure};
 use crate::bench::{build, build_lab, command_quietly, path, unpack, work};
 use crate::run::output;
 
-/// Runs of each setting; the best is reported.
+/// Number of runs per setting; the best one is reported.
 const RUNS: usize = 3;
-/// Documents of the made corpus.
+/// Number of documents of the generated corpus.
 const DOCUMENTS: &str = "60000";
-/// Pairs per second that each form of sketch must reach on two cores.
+/// Number of pairs per second that each form of sketch must reach on two cores.
 const FLOOR: f64 = 1e9;
 const FLOOR_OF_WIDE_BITS: f64 = 0.2e9;
 
-/// The settings of `pairs`, each with its floor.
+/// Settings of `pairs`, each with its lower limit in pairs per second.
 const PAIRS: [(&[&str], f64); 6] = [
     (&[], FLOOR),
     (&["--bits", "1", "--registers", "1024"], FLOOR),
@@ -33,7 +33,7 @@ const PAIRS: [(&[&str], f64); 6] = [
     (&["--bits", "1.5"], FLOOR_OF_WIDE_BITS),
 ];
 
-/// The sketches of `estimate`, each with its floor.
+/// Sketches of `estimate`, each with its lower limit in pairs per second.
 const SKETCHES: [(&str, f64); 8] = [
     ("minhash:128", FLOOR),
     ("b-bit:1/minhash:1024", FLOOR),
@@ -45,12 +45,13 @@ const SKETCHES: [(&str, f64); 8] = [
     ("connected:4x1/minhash:512", FLOOR_OF_WIDE_BITS),
 ];
 
-/// Pairs that are near-duplicates by construction. All other pairs share nothing.
+/// Number of pairs that are near-duplicates by construction. All other pairs share no shingle.
 const PLANTED: u64 = 1000;
-/// Words of a document: 56 shingles of five words, of which a changed last word leaves 55 of 57.
+/// Number of words per document. They make 56 shingles of five words; if the last word is changed, 55 of 57 are shared.
 const WORDS: u64 = 60;
 
-/// Measures all settings on a made corpus and on the English one of a folder; with `floor`, fails if one is too slow.
+/// Measures all settings on a generated corpus and on the English corpus of a folder. With `floor`, fails if a setting
+/// is too slow.
 pub fn run(data: &str, floor: bool) -> Result<()> {
     let minwise = build()?;
     fs_err::create_dir_all(work())?;
@@ -115,7 +116,7 @@ fn pairs_of(
         .stderr(Stdio::piped())
         .spawn()?;
     let (mut began, mut ended, mut summary) = (None, None, None);
-    // Events are written when they happen, so the time of an event is the time at which its line arrives.
+    // Events are written when they happen, so the arrival of its line is the time of an event.
     for line in BufReader::new(running.stderr.take().context("standard error is piped")?).lines() {
         let line = line?;
         if line.contains("\"stage\":\"candidates\"") {
@@ -132,7 +133,7 @@ fn pairs_of(
     Ok((pairs, (ended - began).as_secs_f64(), fs_err::read(&written)?))
 }
 
-/// Runs `minwise estimate`.
+/// Runs `minwise estimate`, and returns the last event of its log.
 fn estimate(minwise: &Path, sketches: &Path, written: &Path) -> Result<LastEvent> {
     let printed = Command::new(minwise)
         .args(["estimate", &path(sketches), "-o", &path(written), "--force", "--threshold", "0.8"])
@@ -143,7 +144,7 @@ fn estimate(minwise: &Path, sketches: &Path, written: &Path) -> Result<LastEvent
     Ok(LastEvent(summary.with_context(|| log.clone())?.to_owned()))
 }
 
-/// The last event of a run.
+/// Last event of a run.
 struct LastEvent(String);
 
 impl LastEvent {
@@ -153,7 +154,8 @@ impl LastEvent {
     }
 }
 
-/// Sketches a made corpus, compares all its pairs and checks the pairs found. Returns the share of words that were compared.
+/// Sketches a generated corpus, compares all its pairs and checks the found pairs. Returns the share of words that were
+/// compared.
 fn compare(minwise: &Path, sketch: &str, documents: u64) -> Result<f64> {
     let corpus = work().join(format!("planted-{documents}.jsonl"));
     let mut planted = BTreeSet::new();

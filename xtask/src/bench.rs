@@ -11,15 +11,15 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::build::children_seconds;
 use crate::run::{cargo, command, output, python_venv, python_venv_in, root, target};
 
-/// Runs of each measurement; the median is reported.
+/// Number of runs per measurement; the median is reported.
 const RUNS: usize = 5;
-/// The largest best time that is accepted, as a multiple of the best time of the other binary.
+/// Upper bound on our best time, as a multiple of the best time of the other binary.
 const MOST_SLOWER: f64 = 1.05;
-/// Runs of each of two compared binaries. They are many, because two runs of one binary differ by more than `MOST_SLOWER`.
+/// Number of runs per compared binary. It is large, because two runs of one binary differ by more than `MOST_SLOWER`.
 const COMPARED_RUNS: usize = 15;
-/// Runs with an audit, and runs without one.
+/// Number of runs with an audit, and number of runs without one.
 const AUDITED_RUNS: usize = 7;
-/// Documents that the engines are compared on.
+/// Number of documents on which the engines are compared.
 const COMPARED: usize = 20_000;
 
 /// Prints the cost of every sketch per shingle and per comparison, and the speed of every kernel, as Markdown tables.
@@ -35,8 +35,8 @@ pub fn pdf(folder: &str) -> Result<()> {
     cargo(&[&package[..], &["--features", "pdf", "--bench", "pdf", "--", &folder]].concat())
 }
 
-/// Measures `minwise dedup` from a JSONL file in the page cache to a cleaned JSONL file. If another binary is given, both run
-/// in turns, and the measurement fails if ours takes 5 % longer or writes another file.
+/// Measures `minwise dedup` from a JSONL file in the page cache to a cleaned JSONL file. If another binary is given,
+/// the runs of both alternate, and the measurement fails if ours takes 5 % longer or writes another file.
 pub fn speed(data: &str, other: Option<&str>) -> Result<()> {
     let ours = build()?;
     println!("{}", output(&ours, &["--version"])?.trim());
@@ -77,7 +77,7 @@ pub fn speed(data: &str, other: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// The runs of one binary on one corpus.
+/// Runs of one binary on one corpus.
 #[derive(Default)]
 struct BenchRuns {
     seconds: Vec<f64>,
@@ -103,33 +103,34 @@ impl BenchRuns {
     }
 }
 
-/// Measures `Lsh` beside the index of another crate. The package is one of its own, so that nothing else depends on that crate.
+/// Measures `Lsh` and the index of another crate. The benchmark is a separate package, so that no other package depends
+/// on that crate.
 pub fn lsh() -> Result<()> {
     cargo(&["run", "--release", "--quiet", "--manifest-path", "bench/peers-rust/Cargo.toml"])
 }
 
-/// Runs many clients against the server at once, and checks the answers and the memory of the server.
+/// Runs many clients against the server at the same time, and checks the answers and the memory of the server.
 pub fn serve() -> Result<()> {
     let name = "five_hundred_clients_for_a_minute";
     let test = ["test", "--release", "--package", "minwise-server", "--test", "server", "--"];
     cargo(&[&test[..], &["--ignored", "--nocapture", name]].concat())
 }
 
-/// Finds the pairs of many short texts in memory, by one call of the engine and by a loop over the crate `minwise`. Fails if
-/// the call takes more than 1.2 times the CPU time, or finds other pairs.
+/// Finds the pairs of many short texts in memory, by one call of the engine and by a loop over the crate `minwise`.
+/// Fails if the call takes more than 1.2 times the CPU time of the loop, or finds other pairs.
 pub fn library() -> Result<()> {
     cargo(&["bench", "--quiet", "--package", "minwise-engine", "--bench", "library"])
 }
 
-/// Compares the expected and the measured recall with the true ones, on many kinds of corpora with 100 seeds each. Fails if a
-/// stated bound is wrong in more than 2 of 100 runs.
+/// Compares the expected recall and the measured recall with the true one, on many kinds of corpora with 100 seeds
+/// each. Fails if a stated bound is wrong in more than 2 of 100 runs.
 pub fn recall() -> Result<()> {
     let name = "recall_is_right_with_a_hundred_seeds";
     let test = ["test", "--release", "--package", "minwise-engine", "--test", "engine", "--"];
     cargo(&[&test[..], &["--ignored", "--nocapture", name]].concat())
 }
 
-/// Measures the memory of `minwise dedup` in bytes per document, by the peaks of a small and a large corpus.
+/// Measures the memory of `minwise dedup` in bytes per document, from the peaks of a small and a large corpus.
 pub fn memory() -> Result<()> {
     let minwise = build()?;
     fs_err::create_dir_all(work())?;
@@ -148,9 +149,9 @@ pub fn memory() -> Result<()> {
     Ok(())
 }
 
-/// Deduplicates a corpus far larger than `--memory` in four ways: in memory, with `--memory`, with `--memory` and `--work`, and
-/// with `--memory`, audit and report. Fails if outputs differ, if a run takes 20 % more than its memory, or if the run with
-/// only `--memory` has less than half of the speed of the run in memory.
+/// Deduplicates a corpus far larger than `--memory` in four ways: in memory, with `--memory`, with `--memory` and
+/// `--work`, and with `--memory`, audit and report. Fails if outputs differ, if a run takes 20 % more than its memory,
+/// or if the run with only `--memory` has less than half of the speed of the run in memory.
 pub fn beyond(documents: &str) -> Result<()> {
     let minwise = build()?;
     fs_err::create_dir_all(work())?;
@@ -186,7 +187,7 @@ pub fn beyond(documents: &str) -> Result<()> {
     Ok(())
 }
 
-/// A corpus of many small documents, none of which are alike.
+/// Returns the path of a corpus of many small documents without near-duplicates, which is written on first use.
 fn tiny(documents: u64) -> Result<PathBuf> {
     let corpus = work().join(format!("tiny-{documents}.jsonl"));
     if !corpus.exists() {
@@ -200,10 +201,10 @@ fn tiny(documents: u64) -> Result<PathBuf> {
     Ok(corpus)
 }
 
-/// Measures the cost of the audit that every run has by default, and prints its recall. Fails if the audit takes more than 5 %
-/// of the run and more than 0.2 s. Costs are CPU seconds, because other programs hardly change them, and they are never below the seconds
-/// by the clock. Half of the third corpus is one family, so that sketches distinguish few documents; the documents of the fourth
-/// corpus are short.
+/// Measures the cost of the audit that every run has by default, and prints its recall. Fails if the audit takes more
+/// than 5 % of the run and more than 0.2 s. Costs are CPU seconds, because other programs hardly change them, and
+/// because they are never below the elapsed seconds. Half of the third corpus is one family, so sketches distinguish
+/// few of its documents; the documents of the fourth corpus are short.
 pub fn audit(data: &str) -> Result<()> {
     let minwise = build()?;
     let family = work().join("family.jsonl");
@@ -227,7 +228,7 @@ pub fn audit(data: &str) -> Result<()> {
             let mut seconds = [vec![], vec![]];
             let mut cpu = [0.0; 2];
             let mut recall = String::new();
-            // Both kinds of run take turns, so that other work of the machine slows both of them.
+            // The two kinds of run alternate, so that other work of the machine slows both alike.
             for _ in 0..AUDITED_RUNS {
                 for (at, options) in [&["--audit", "0"][..], &[]].into_iter().enumerate() {
                     let (started, before) = (Instant::now(), children_seconds()?);
@@ -262,13 +263,13 @@ pub fn audit(data: &str) -> Result<()> {
     Ok(())
 }
 
-/// The jobs on corpora with crowds: their names and options.
+/// Names and options of the jobs on corpora with crowds.
 const CROWD_JOBS: [(&str, &[&str]); 3] =
     [("star", &[]), ("components", &["--cluster", "components"]), ("star, 192 MiB", &["--memory", "192MiB"])];
 
-/// Measures `minwise dedup` on corpora in which many documents share a band: time, memory, and expected and measured recall. If
-/// another binary is given, both run in turns, and the measurement fails if ours takes more than twice as long. The measurement
-/// also fails if a job takes more memory than `--memory` allows.
+/// Measures `minwise dedup` on corpora in which many documents share a band: time, memory, and expected and measured
+/// recall. If another binary is given, the runs of both alternate, and the measurement fails if ours takes more than
+/// twice as long. The measurement also fails if a job takes more memory than `--memory` allows.
 pub fn crowds(other: Option<&str>) -> Result<()> {
     const RUNS: usize = 3;
     const MEGABYTES: f64 = (192 << 20) as f64 / 1e6;
@@ -285,7 +286,8 @@ pub fn crowds(other: Option<&str>) -> Result<()> {
             "100000",
             &["--words", "100", "--form", "200", "--edits", "2", "--copies", "0.1"],
         ),
-        // The time of this corpus has no limit, because the older rule for full shelves finds a hundredth of the pairs.
+        // The time of this corpus has no limit, because the older binary with its other rule for full shelves finds
+        // only a hundredth of the pairs.
         ("form, seven eighths", "20000", &["--words", "100", "--form", "700"]),
         ("revisions", "100000", &["--words", "100", "--edits", "4", "--revisions", "50"]),
         ("revisions, short", "100000", &["--words", "30", "--edits", "2", "--revisions", "1000"]),
@@ -335,11 +337,11 @@ pub fn crowds(other: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// Counts the instructions of `minwise dedup` per byte by valgrind. The number is the same in every run, because other work of
-/// the machine does not change it. There is no audit, because its share depends on the size of the corpus. The kernel is that
-/// of AVX2, because valgrind has no AVX-512.
+/// Counts the instructions per byte of `minwise dedup` with valgrind. The number is the same in every run, because
+/// other work of the machine does not change it. There is no audit, because its share depends on the size of the
+/// corpus. The kernel is AVX2, because valgrind has no AVX-512.
 pub fn instructions(data: &str) -> Result<()> {
-    /// Documents that valgrind processes in a minute.
+    /// Number of documents that valgrind processes in a minute.
     const COUNTED: usize = 4_000;
     let minwise = build()?;
     for name in ["english", "throughput"] {
@@ -362,7 +364,7 @@ pub fn instructions(data: &str) -> Result<()> {
     Ok(())
 }
 
-/// Measures `minwise pairs` beside other engines on one corpus, with recall and precision against exact pairs.
+/// Measures `minwise pairs` and other engines on one corpus, with recall and precision against exact pairs.
 pub fn peers(shared: &str) -> Result<()> {
     let minwise = build()?;
     let python = python_venv(&["datasketch", "rensa", "gaoya", "scipy", "regex"])?;
@@ -412,7 +414,7 @@ pub fn peers(shared: &str) -> Result<()> {
     Ok(())
 }
 
-/// Measures the Python package beside datasketch, rensa and gaoya, and beside the command. Fails if a stated ratio is missed.
+/// Measures the Python package, datasketch, rensa and gaoya, and the command. Fails if a stated ratio is missed.
 pub fn python(data: &str) -> Result<()> {
     let minwise = build()?;
     cargo(&["build", "--release", "--package", "minwise-python"])?;
@@ -425,8 +427,8 @@ pub fn python(data: &str) -> Result<()> {
     command(&python, &["python/tools/bench.py", &path(&minwise), &path(&english), "--check"])
 }
 
-/// Measures the Spark job beside the command, Spark ML's `MinHashLSH` and the job that people write. Fails if a stated ratio is
-/// missed.
+/// Measures the Spark job, the command, Spark ML's `MinHashLSH`, and a typical hand-written Spark job. Fails if a
+/// stated ratio is missed.
 pub fn spark(documents: &str) -> Result<()> {
     let minwise = build()?;
     cargo(&["build", "--release", "--package", "minwise-python"])?;
@@ -442,7 +444,7 @@ pub fn build() -> Result<PathBuf> {
     built("minwise-cli", "minwise", &[])
 }
 
-/// Builds the lab without pictures, because it only makes corpora here.
+/// Builds the lab without PNG, because the benchmarks only use it to generate corpora.
 pub fn build_lab() -> Result<PathBuf> {
     built("minwise-lab", "minwise-lab", &["--no-default-features"])
 }
@@ -460,7 +462,7 @@ pub fn path(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// A corpus of the shared data, decompressed once.
+/// Returns the path of a corpus of the shared data, which is decompressed on first use.
 pub fn unpack(data: &str, name: &str) -> Result<PathBuf> {
     let unpacked = work().join(format!("{name}.jsonl"));
     if !unpacked.exists() {
@@ -472,12 +474,12 @@ pub fn unpack(data: &str, name: &str) -> Result<PathBuf> {
         let mut out = fs_err::File::create(&unpacked)?;
         zstd::stream::copy_decode(fs_err::File::open(&packed)?, &mut out)?;
     }
-    // The file is read once, so that it is in the page cache.
+    // Reading the file puts it into the page cache.
     fs_err::read(&unpacked)?;
     Ok(unpacked)
 }
 
-/// The first lines of a corpus, as a corpus of its own.
+/// Writes the first lines of a corpus as a separate corpus, and returns its path.
 fn first_lines(corpus: &Path, count: usize) -> Result<PathBuf> {
     let first = corpus.with_extension(format!("first-{count}.jsonl"));
     let text = fs_err::read(corpus)?;
@@ -491,7 +493,7 @@ pub fn command_quietly(program: &Path, args: &[&str]) -> Result<()> {
     if status.success() { Ok(()) } else { bail!("`{} {}` failed", program.display(), args.join(" ")) }
 }
 
-/// Runs a program and returns its peak memory; NaN if there is no `/usr/bin/time` to measure it.
+/// Runs a program and returns its peak memory in megabytes, or NaN if there is no `/usr/bin/time` to measure it.
 fn peak_megabytes(program: &Path, args: &[&str]) -> Result<f64> {
     let time = Path::new("/usr/bin/time");
     if !time.exists() {

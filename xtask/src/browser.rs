@@ -12,25 +12,26 @@ use crate::test::build_minwise;
 use crate::test::part::{Part, PartOutcome, RunnerReport};
 use crate::test::runner::TestRunner;
 
-/// Names of browsers that Playwright can drive. They are looked for unless `CHROMIUM` names one.
+/// Names of browsers that Playwright can drive. They are searched in the path unless the variable `CHROMIUM` names a
+/// browser.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// The tests of `tests/browser`, with their tools, which are looked for once.
+/// Tests of `tests/browser`, with their tools. The tools are looked up once.
 #[derive(Default)]
 pub struct BrowserTests(OnceCell<Result<BrowserTools, String>>);
 
-/// The tools of the tests.
+/// Tools of the browser tests.
 struct BrowserTools {
     node: PathBuf,
     browser: PathBuf,
     minwise: PathBuf,
-    /// The files of tests.
+    /// Names of the test files.
     tests: Vec<String>,
 }
 
 impl BrowserTests {
-    /// The two parts of the tests. Only a stand-in can be a server that is slow or wrong, and only the real server shows that
-    /// the page fits it.
+    /// Returns the two parts of the tests. The stand-in imitates slow and faulty servers, and the real server shows
+    /// that the page fits it.
     pub fn parts(&self) -> [Part<'_>; 2] {
         [
             Part::new(
@@ -60,7 +61,7 @@ impl BrowserTests {
         }
     }
 
-    /// The tools, or the reason why there are none.
+    /// Returns the tools, or the reason why they are missing.
     fn tools(&self) -> Result<&Result<BrowserTools, String>> {
         if let Some(tools) = self.0.get() {
             return Ok(tools);
@@ -90,7 +91,7 @@ impl BrowserTools {
         Ok(Ok(Self { node, browser, minwise: build_minwise()?, tests: tests(&folder)? }))
     }
 
-    /// Runs the files of tests whose names are wanted.
+    /// Runs the test files whose names are wanted.
     fn run(&self, is_wanted: impl Fn(&str) -> bool, environment: &[(&str, &str)]) -> Result<RunnerReport> {
         let mut command = Command::new(&self.node);
         // Tests run one after the other, because some of them measure time.
@@ -111,13 +112,13 @@ impl BrowserTools {
     }
 }
 
-/// Node, and the program that installs its packages.
+/// Paths of Node and of npm.
 pub struct Node {
     pub node: PathBuf,
     pub npm: PathBuf,
 }
 
-/// Node in the path, or the reason why there is none that is new enough.
+/// Finds Node in the path, or returns the reason why there is none that is new enough.
 pub fn node() -> Result<Result<Node, String>> {
     let missing = |what: &str| Ok(Err(format!("{what} is not in the path")));
     let Some(node) = find("node") else { return missing("`node`") };
@@ -137,7 +138,7 @@ pub fn install_packages(npm: &Path, folder: &str) -> Result<()> {
     command(npm, &["ci", "--prefix", folder, "--no-audit", "--no-fund"])
 }
 
-/// Whether a version such as `v20.10.0` of Node is the one in `package.json` or a later one.
+/// Reports whether a version such as `v20.10.0` of Node is at least the version in `package.json`.
 fn is_new_enough(version: &str) -> bool {
     let mut numbers = version.trim().trim_start_matches('v').split('.').map(str::parse::<u32>);
     match (numbers.next(), numbers.next()) {
@@ -146,7 +147,7 @@ fn is_new_enough(version: &str) -> bool {
     }
 }
 
-/// The browser. If there is none, `root` on a Debian machine installs Chromium.
+/// Returns the path of a browser. If there is none, and the user is `root` on a Debian machine, installs Chromium.
 fn browser() -> Result<Option<PathBuf>> {
     let there = || BROWSERS.into_iter().find_map(find);
     if let Some(browser) = std::env::var_os("CHROMIUM").map(PathBuf::from).or_else(there) {
@@ -158,10 +159,10 @@ fn browser() -> Result<Option<PathBuf>> {
     Ok(there())
 }
 
-/// The token of the server that wants one.
+/// Token of the server that requires one.
 const TOKEN: &str = "a-token-of-the-browser-tests";
 
-/// A process of `minwise serve` with an empty archive, which ends when this value is dropped.
+/// Process of `minwise serve` with an empty archive. The process ends when this value is dropped.
 struct RunningServer {
     process: Child,
     url: String,
@@ -188,13 +189,13 @@ impl RunningServer {
             BufReader::new(output).read_line(&mut url)?;
         }
         let server = Self { process, url: url.trim_end().to_owned(), archive };
-        // The address is checked, because without one the tests would use the stand-in instead.
+        // The address is checked, because the tests would use the stand-in if it were empty.
         ensure!(server.url.starts_with("http"), "`minwise serve` ended before it told its address");
         Ok(server)
     }
 }
 
-/// A file with a token, which nobody else may read.
+/// Writes a file with a token, readable by its owner only.
 fn tokens(token: &str) -> Result<PathBuf> {
     let file = target().join("browser-tokens");
     fs_err::write(&file, format!("write {token}\n"))?;
@@ -208,14 +209,14 @@ fn tokens(token: &str) -> Result<PathBuf> {
 
 impl Drop for RunningServer {
     fn drop(&mut self) {
-        // Errors are ignored, because `drop` cannot return them.
+        // `drop` cannot return errors, so they are ignored.
         let _ = self.process.kill();
         let _ = self.process.wait();
         let _ = fs_err::remove_dir_all(&self.archive);
     }
 }
 
-/// The files of tests, in order. They are listed here, because versions of `node --test` treat a folder differently.
+/// Returns the test files in order. They are listed here, because versions of `node --test` treat a folder differently.
 fn tests(folder: &Path) -> Result<Vec<String>> {
     let mut files = vec![];
     for entry in fs_err::read_dir(folder)? {
@@ -228,7 +229,8 @@ fn tests(folder: &Path) -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// Whether the packages are those of the lock file. If so, the copy of the lock file that npm leaves behind is newer.
+/// Reports whether the installed packages are those of the lock file. If so, the copy of the lock file that npm writes
+/// is newer.
 fn is_installed(folder: &Path) -> bool {
     let changed = |name: &str| fs_err::metadata(folder.join(name)).and_then(|file| file.modified()).ok();
     let installed = changed("node_modules/.package-lock.json");

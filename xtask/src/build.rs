@@ -1,10 +1,10 @@
 //! Measures the build of the README's first command in a fresh clone: CPU seconds, wall-clock seconds, and the seconds in which
 //! only one thread ran.
 //!
-//! The compiler is watched in `/proc`, ten times per second. A thread counts as running if it is on a core or waits for one,
-//! because other work on the machine makes the build longer but does not change which of its threads run. Times are CPU times
-//! for the same reason. `cargo build --timings` is not used, because it reports that the last unit runs alone, but not on how
-//! many cores.
+//! The compiler is observed in `/proc`, ten times per second. A thread counts as running if it is on a core or waits
+//! for one. Other work on the machine makes the build longer, but does not change which of its threads run. For the
+//! same reason, times are CPU times. `cargo build --timings` is not used, because it reports that the last unit runs
+//! alone, but not on how many cores.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,27 +16,27 @@ use anyhow::{Context, Result, ensure};
 
 use crate::run::{cargo, root};
 
-/// The most CPU seconds that the build may take.
+/// Upper bound on the CPU seconds of the build.
 const MOST_CPU: f64 = 500.0;
-/// The most CPU seconds of one unit while no other thread runs, not even one of the same unit.
+/// Upper bound on the CPU seconds of one unit while no other thread runs, not even a thread of the same unit.
 const MOST_ALONE: f64 = 60.0;
 const EVERY: Duration = Duration::from_millis(100);
-/// Units that are listed.
+/// Number of units that are listed.
 const LISTED: usize = 12;
 /// Clock ticks per second in `/proc`, which are the same on every Linux.
 const TICKS: f64 = 100.0;
 
-/// The CPU seconds of one unit: a crate, or a build script.
+/// CPU seconds of one unit, which is a crate or a build script.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 struct BuildUnit {
     cpu: f64,
     alone: f64,
 }
 
-/// Builds into an empty folder, prints the times and fails above the limits.
+/// Builds into an empty folder, prints the times, and fails if they exceed the limits.
 pub fn run() -> Result<()> {
     ensure!(Path::new("/proc/self/stat").exists(), "the build is measured by `/proc`, which only Linux has");
-    // Crates are downloaded before, because downloads are not part of the measurement.
+    // Crates are downloaded first, because downloads are not part of the measurement.
     cargo(&["fetch", "--locked"])?;
     let folder = root().join("target").join(format!("bench-build-{}", std::process::id()));
     let measured = measure(&folder);
@@ -62,7 +62,7 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// The times of each unit, and the CPU seconds and the elapsed seconds of the whole build.
+/// Returns the times per unit, and the CPU seconds and the elapsed seconds of the whole build.
 fn measure(folder: &Path) -> Result<(BTreeMap<String, BuildUnit>, f64, f64)> {
     let (begin, before) = (Instant::now(), children_seconds()?);
     let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
@@ -90,7 +90,7 @@ fn watch(build: &mut Child) -> Result<BTreeMap<String, BuildUnit>> {
         let running: usize = now.iter().map(|process| process.running).sum();
         for process in now {
             let before = seen.insert(process.id, process.seconds).unwrap_or(0.0);
-            // If a new process has the number of an old one, its seconds start again at 0.
+            // If a new process has the id of an old one, its seconds start again at 0.
             let taken = (process.seconds - before).max(0.0);
             let unit = units.entry(process.unit).or_default();
             unit.cpu += taken;
@@ -103,17 +103,17 @@ fn watch(build: &mut Child) -> Result<BTreeMap<String, BuildUnit>> {
     Ok(units)
 }
 
-/// A process of the build.
+/// Process of the build.
 struct Process {
     id: u32,
     unit: String,
-    /// Threads that are on a core or wait for one.
+    /// Number of threads that are on a core or wait for one.
     running: usize,
     /// CPU seconds so far.
     seconds: f64,
 }
 
-/// The descendants of Cargo. Processes that end while they are read are left out.
+/// Returns the descendants of Cargo. Processes that end while they are read are left out.
 fn processes(cargo: u32) -> Result<Vec<Process>> {
     let mut parents = BTreeMap::new();
     for entry in fs_err::read_dir("/proc")? {
@@ -148,7 +148,7 @@ fn process_folder(id: u32) -> PathBuf {
     Path::new("/proc").join(id.to_string())
 }
 
-/// The fields of `/proc/…/stat` of a process or a thread.
+/// Fields of `/proc/…/stat` of a process or a thread.
 struct Stat {
     state: char,
     parent: u32,
@@ -162,7 +162,7 @@ fn stat(folder: &Path) -> Option<Stat> {
 }
 
 fn parse_stat(text: &str) -> Option<Stat> {
-    // Fields are counted from the last parenthesis, because the name, in parentheses, may hold anything.
+    // Fields are counted from the last parenthesis, because the name, in parentheses, may contain any characters.
     let fields: Vec<&str> = text.get(text.rfind(')')? + 1..)?.split_whitespace().collect();
     let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok();
     Some(Stat {
@@ -173,7 +173,7 @@ fn parse_stat(text: &str) -> Option<Stat> {
     })
 }
 
-/// CPU seconds of all processes that this process has started and waited for.
+/// Returns the CPU seconds of all processes that this process has started and waited for.
 pub fn children_seconds() -> Result<f64> {
     Ok(stat(Path::new("/proc/self")).context("`/proc/self/stat` cannot be read")?.children_seconds)
 }
@@ -183,7 +183,7 @@ fn running_threads(id: u32) -> usize {
     threads.filter_map(|thread| stat(&thread.ok()?.path())).filter(|stat| stat.state == 'R').count()
 }
 
-/// The crate that a process compiles, or the package whose build script it is.
+/// Returns the crate that a process compiles, or the package whose build script it is.
 fn unit_of(id: u32) -> Option<String> {
     let line = fs_err::read(process_folder(id).join("cmdline")).ok()?;
     name_of(&line.split(|&byte| byte == 0).map(String::from_utf8_lossy).collect::<Vec<_>>())

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use crate::bench::{build, build_lab, command_quietly, path, unpack, work};
 use crate::run::{output, root};
 
-/// Corpora of `minwise-lab corpus`: the name, the options, and whether their pairs are few enough to be listed.
+/// Corpora of `minwise-lab corpus`: the name, the options, and whether they have few enough pairs to list them.
 const MADE: [(&str, &[&str], bool); 7] = [
     (
         "near-copies, 2,000",
@@ -39,11 +39,11 @@ const MADE: [(&str, &[&str], bool); 7] = [
     ),
 ];
 
-/// Corpora of the shared data: JSONL files, and archives of text files.
+/// Corpora of the shared data: JSONL files, and archives of text files (`FOLDERS`).
 const FILES: [&str; 4] = ["english", "throughput", "licences", "chinese-manuals"];
 const FOLDERS: [&str; 2] = ["newsgroup-copies", "plagiarised-answers"];
 
-/// Jobs that decide about documents, and jobs that list pairs: the name and the options.
+/// Jobs that decide about documents, with their options. `PAIRS` has the jobs that list pairs.
 const DEDUP: [(&str, &[&str]); 3] =
     [("star", &[]), ("components", &["--cluster", "components"]), ("star, --bits 1", &["--bits", "1"])];
 const PAIRS: [(&str, &[&str]); 2] = [("pairs", &[]), ("pairs, --bits 1", &["--bits", "1"])];
@@ -77,7 +77,8 @@ pub fn run(data: &str, other: &str) -> Result<()> {
 
 /// Prints the rows of one corpus.
 fn compare(name: &str, corpus: &str, has_pairs: bool, binaries: &[PathBuf; 2]) -> Result<()> {
-    // The encoding and the format are given, because some of the text files are not UTF-8, and some folders have a table, too.
+    // The encoding is given, because some text files are not UTF-8. The format is given, because some folders also have
+    // a table.
     let folder = ["--encoding", "auto", "--input-format", "text"];
     let reading = if Path::new(corpus).is_dir() { &folder[..] } else { &[] };
     for (job, options) in DEDUP {
@@ -104,7 +105,7 @@ fn compare(name: &str, corpus: &str, has_pairs: bool, binaries: &[PathBuf; 2]) -
     Ok(())
 }
 
-/// Reads a file whose fields are separated by tabs: `entry` makes a key and a value of the fields of each line.
+/// Reads a file whose fields are separated by tabs. `entry` makes a key and a value from the fields of each line.
 fn lines(
     file: &Path,
     entry: impl Fn(&mut std::str::Split<'_, char>) -> Option<(String, String)>,
@@ -124,7 +125,7 @@ fn print(corpus: &str, job: &str, ours: &BTreeMap<String, String>, others: &BTre
     println!("| {corpus} | {job} | {both} | {} | {} | {another} |", ours.len() - both, others.len() - both);
 }
 
-/// An archive of text files of the shared data, unpacked once.
+/// Returns the folder of an archive of text files of the shared data, which is unpacked on first use.
 fn unpack_folder(data: &str, name: &str) -> Result<PathBuf> {
     let folder = work().join(name);
     if !folder.exists() {
@@ -139,7 +140,7 @@ fn unpack_folder(data: &str, name: &str) -> Result<PathBuf> {
             &["--extract", "--file", &path(&archive), "--directory", &path(&unpacked)],
         )?;
         fs_err::remove_file(&archive)?;
-        // The folder is renamed last, so that a folder that exists is complete.
+        // The folder is renamed last, so an existing folder is complete.
         fs_err::rename(&unpacked, &folder)?;
     }
     Ok(folder)

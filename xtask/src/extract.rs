@@ -1,9 +1,9 @@
-//! Measures how much of a known text is found in the documents made of it.
+//! Measures the share of a known text that is found in documents made from it.
 //!
-//! LibreOffice converts texts of this repository to documents of each kind. `minwise compare` computes the similarity between a
-//! text and the text that is found in its document: the exact Jaccard similarity of shingles of five words. If the Debian
-//! package `debian-policy` is installed, its texts are compared, too: they come as plain text, and as HTML, EPUB or PDF made by
-//! other programs.
+//! LibreOffice converts texts of this repository to documents of each kind. `minwise compare` computes the similarity
+//! of a text and the text that is extracted from its document: the exact Jaccard similarity of shingles of five words.
+//! If the Debian package `debian-policy` is installed, its texts are compared, too. They exist as plain text, and as
+//! HTML, EPUB or PDF made by other programs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,14 +13,14 @@ use anyhow::{Context, Result};
 use crate::bench::{path, work};
 use crate::run::{cargo, output, root, target};
 
-/// Texts that documents are made of.
+/// Texts from which documents are made.
 const TEXTS: [&str; 3] = ["ARCHITECTURE.md", "SECURITY.md", "LICENSE-APACHE"];
-/// The endings of the documents.
+/// Extensions of the documents.
 const KINDS: [&str; 5] = ["docx", "odt", "html", "epub", "pdf"];
-/// The folder of the Debian policy.
+/// Folder of the Debian policy.
 const POLICY: &str = "/usr/share/doc/debian-policy";
 
-/// Texts in the folder of the policy, and documents made of the same sources.
+/// Texts in the folder of the policy, and documents made from the same sources.
 const PUBLISHED: [(&str, &str, &str); 5] = [
     ("copyright-format-1.0.txt.gz", "html", "copyright-format-1.0.html"),
     ("perl-policy.txt.gz", "html", "perl-policy-1.html"),
@@ -31,7 +31,7 @@ const PUBLISHED: [(&str, &str, &str); 5] = [
 
 /// Converts, compares, and prints a table.
 pub fn run() -> Result<()> {
-    // The build of the tests is used, because nothing is timed and this build is the quickest to make.
+    // The debug build is used, because nothing is timed and this build takes the least time.
     cargo(&["build", "--package", "minwise-cli"])?;
     let minwise = target().join("debug").join(format!("minwise{}", std::env::consts::EXE_SUFFIX));
     println!("| text | kind | jaccard | text found | found in text |\n|---|---|---|---|---|");
@@ -59,10 +59,10 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// The file that LibreOffice makes of a text.
+/// Converts a text with LibreOffice, and returns the path of the document.
 fn converted(text: &Path, kind: &str, folder: &Path) -> Result<PathBuf> {
     let profile = format!("-env:UserInstallation=file://{}", path(&folder.join("profile")));
-    // The filter is named, because LibreOffice would read plain ASCII in the encoding of the system without it.
+    // Without the named filter, LibreOffice would read plain ASCII in the encoding of the system.
     let args = [
         &profile,
         "--headless",
@@ -78,7 +78,7 @@ fn converted(text: &Path, kind: &str, folder: &Path) -> Result<PathBuf> {
     Ok(made)
 }
 
-/// Prints a line of the table.
+/// Prints a row of the table.
 fn row(minwise: &Path, name: &str, text: &Path, kind: &str, document: &Path) -> Result<()> {
     let compared = output(
         minwise,

@@ -7,11 +7,11 @@ use anyhow::{Context, Result, ensure};
 
 use crate::run::{self, cargo, cargo_program, root};
 
-/// The crates whose features are formats, with their packages. The second crate has the features of the first.
+/// Crates whose features are formats, with their packages. The second crate passes on the features of the first.
 const PACKAGES: [(&str, &str); 2] = [("corpus", "minwise-corpus"), ("engine", "minwise-engine")];
 
-/// Crates that only some features may bring. Parquet and Arrow IPC files are compressed inside, so their libraries bring
-/// Zstandard.
+/// Crates that only some features may bring. Parquet and Arrow IPC files are compressed inside, so their features bring
+/// Zstandard, too.
 const OWNERS: [(&str, &[&str]); 11] = [
     ("arrow-ipc", &["arrow", "parquet"]),
     ("arrow-select", &["arrow", "parquet"]),
@@ -26,7 +26,7 @@ const OWNERS: [(&str, &[&str]); 11] = [
     ("zstd", &["arrow", "parquet", "zstd"]),
 ];
 
-/// Crates that nobody maintains, with their security advisories. Cargo.lock has none of them.
+/// Unmaintained crates with their security advisories. Cargo.lock must not have them.
 const UNMAINTAINED: [(&str, &str); 1] = [("ttf-parser", "RUSTSEC-2026-0192")];
 
 /// Checks the dependencies of each feature, and that the crates compile without any feature.
@@ -78,7 +78,7 @@ fn compile(package: &str, feature: Option<&str>) -> Result<()> {
     cargo(&arguments)
 }
 
-/// The features of a crate that are formats.
+/// Returns the features of a crate that are formats.
 fn formats(folder: &str) -> Result<BTreeSet<String>> {
     let manifest = fs_err::read_to_string(root().join("crates").join(folder).join("Cargo.toml"))?;
     let section = manifest.split("[features]\n").nth(1).context("the manifest has no features")?;
@@ -88,7 +88,7 @@ fn formats(folder: &str) -> Result<BTreeSet<String>> {
     Ok(names.filter(|name| !matches!(*name, "default" | "fuzzing" | "openapi")).map(str::to_owned).collect())
 }
 
-/// The names of all packages that a package is built with.
+/// Returns the names of all packages with which a package is built.
 fn dependencies(package: &str, feature: Option<&str>) -> Result<BTreeSet<String>> {
     let program = cargo_program();
     let mut arguments = vec!["tree", "--locked", "--package", package, "--no-default-features"];

@@ -1,5 +1,5 @@
-//! Checks the headers of modules and the documentation of setters. The items of a header must be a list, because rustdoc joins
-//! lines that are only aligned into one paragraph. A setter must have the documentation of its field.
+//! Checks the headers of modules and the documentation of setters. The items of a header must be a list, because
+//! rustdoc joins aligned lines into one paragraph. A setter must have the documentation of its field.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,8 @@ use anyhow::{Result, ensure};
 
 use crate::run::{packages, root};
 
-/// Refuses headers whose items are labels in a column, and setters with other documentation than their fields.
+/// Refuses headers whose items are labels in a column, and setters whose documentation differs from that of their
+/// fields.
 pub fn check() -> Result<()> {
     let (mut wrong, mut unlike) = (vec![], vec![]);
     for package in packages()? {
@@ -33,7 +34,7 @@ pub fn check() -> Result<()> {
     Ok(())
 }
 
-/// The Rust files in a folder, except build outputs.
+/// Finds the Rust files in a folder, except build outputs.
 fn find(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     for entry in fs_err::read_dir(folder)? {
         let path = entry?.path();
@@ -46,7 +47,7 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// The setters whose documentation differs from that of their fields, as `Type::field`.
+/// Returns the setters whose documentation differs from that of their fields, as `Type::field`.
 fn unlike_fields(text: &str) -> Vec<String> {
     let mut unlike = vec![];
     for (at, _) in text.match_indices("\nsetters!(") {
@@ -65,7 +66,7 @@ fn unlike_fields(text: &str) -> Vec<String> {
     unlike
 }
 
-/// The fields in a body, with the lines of their documentation.
+/// Returns the fields in a body, with the lines of their documentation.
 fn documented(body: &str) -> Vec<(&str, Vec<&str>)> {
     let (mut fields, mut lines) = (vec![], vec![]);
     for line in body.lines().map(str::trim) {
@@ -81,7 +82,7 @@ fn documented(body: &str) -> Vec<(&str, Vec<&str>)> {
     fields
 }
 
-/// The numbers of the lines, outside of examples, that begin with a label and a column of text behind it.
+/// Returns the numbers of the lines, outside of examples, that begin with a label followed by a column of text.
 fn columns(text: &str) -> impl Iterator<Item = usize> {
     let mut is_example = false;
     (1..).zip(text.lines()).filter_map(move |(number, line)| {
@@ -91,7 +92,7 @@ fn columns(text: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Whether a line is one or two words, two spaces or more, and a text.
+/// Reports whether a line is one or two words, two spaces or more, and a text.
 fn has_column(line: &str) -> bool {
     let Some((label, text)) = line.split_once("  ") else { return false };
     let is_word = |word: &str| !word.is_empty() && word.chars().all(char::is_alphabetic);

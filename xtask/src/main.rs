@@ -1,6 +1,6 @@
-//! The one way to run anything: `cargo x <task>`.
+//! `cargo x <task>` runs every task of the project.
 
-// A task runner talks to the person who called it.
+// A task runner prints to the person who called it.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod all_pairs;
@@ -76,7 +76,7 @@ fn main() -> ExitCode {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match task(&args) {
         Ok(true) => ExitCode::SUCCESS,
-        // The last lines have told which part failed.
+        // The last printed lines name the part that failed.
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("cargo x: {error:#}");
@@ -85,7 +85,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs a task. Returns whether all of its parts passed, if it has parts.
+/// Runs a task. If the task has parts, returns whether all of them passed.
 fn task(args: &[&str]) -> Result<bool> {
     match args {
         ["test", "--long", words @ ..] => test::long(words),
@@ -178,7 +178,7 @@ fn lint() -> bool {
     part::run("cargo x lint", parts.into_iter().chain(lint_of_words()).collect(), &[])
 }
 
-/// The parts of the lint that read texts and nothing else.
+/// Returns the parts of the lint that only read texts.
 fn lint_of_words() -> Vec<Part<'static>> {
     vec![
         Part::task("words", "sentences keep the rules that a pattern can check", words::check),

@@ -1,7 +1,8 @@
 //! Checks that a type name has one meaning in the workspace: a public type shares its name with no other type.
 //!
-//! A type counts as public if it is `pub` and its crate is a library. Two types break the rule if they have the same name and
-//! at least one of them is public, because a reader would take the other type for the public one. Tests are left out.
+//! A type counts as public if it is `pub` and its crate is a library. Two types break the rule if they have the same
+//! name and at least one of them is public, because a reader would mistake the other type for the public one. Tests are
+//! left out.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,13 +21,13 @@ const EXCEPTIONS: [(&str, &str); 4] = [
     ("Result", "each crate has an alias with its `Error`"),
 ];
 
-/// The place where a type is defined, and whether it is public.
+/// Place where a type is defined, and whether the type is public.
 struct Definition {
     place: String,
     is_public: bool,
 }
 
-/// All types of the workspace by name.
+/// All types of the workspace, by name.
 #[derive(Default)]
 struct Names(BTreeMap<String, Vec<Definition>>);
 
@@ -49,7 +50,7 @@ pub fn check() -> Result<()> {
 }
 
 impl Names {
-    /// Adds the types of a crate, which are all private unless it is a library.
+    /// Adds the types of a crate. All of them are private unless the crate is a library.
     fn add(&mut self, tree: &Tree, is_library: bool) {
         for module in &tree.modules {
             for definition in &module.types {
@@ -60,7 +61,7 @@ impl Names {
         }
     }
 
-    /// The names that break the rule, and the exceptions that no type needs.
+    /// Returns the names that break the rule, and the exceptions that no type needs.
     fn problems(&self, exceptions: &[(&str, &str)]) -> Vec<String> {
         let is_exception = |name: &str| exceptions.iter().any(|(exception, _)| *exception == name);
         let shared = self.0.iter().filter(|(_, definitions)| is_shared(definitions));
@@ -94,7 +95,7 @@ fn is_shared(definitions: &[Definition]) -> bool {
 mod tests {
     use super::*;
 
-    /// The problems of two libraries and a command, each of one file.
+    /// Returns the problems of two libraries and a command, each of one file.
     fn problems(first: &str, second: &str, command: &str, exceptions: &[(&str, &str)]) -> Vec<String> {
         let mut names = Names::default();
         for (file, text) in [("first/lib.rs", first), ("second/lib.rs", second), ("command/main.rs", command)]

@@ -1,4 +1,4 @@
-//! Runs other programs. If one fails, the error names it.
+//! Runs other programs. If a program fails, the error names it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,12 +6,12 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// The repository.
+/// Returns the folder of the repository.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
 }
 
-/// The folder in which Cargo builds.
+/// Returns the folder in which Cargo builds.
 pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
@@ -20,7 +20,7 @@ pub fn cargo(args: &[&str]) -> Result<()> {
     cargo_with(args, &[])
 }
 
-/// The Cargo that runs this task.
+/// Returns the Cargo that runs this task.
 pub fn cargo_program() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
@@ -34,7 +34,7 @@ pub fn command(program: &Path, args: &[&str]) -> Result<()> {
     check(Command::new(program).current_dir(root()).args(args))
 }
 
-/// The output of a program.
+/// Runs a program and returns its output.
 pub fn output(program: &Path, args: &[&str]) -> Result<String> {
     let shown = format!("{} {}", program.display(), args.join(" "));
     let output = Command::new(program)
@@ -48,7 +48,7 @@ pub fn output(program: &Path, args: &[&str]) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// A command as a person would type it.
+/// Returns a command in the form in which a person would type it.
 pub fn shown(command: &Command) -> String {
     let mut words = vec![];
     for (name, value) in command.get_envs() {
@@ -66,7 +66,7 @@ pub fn shown(command: &Command) -> String {
     words.into_iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs a command. If it does not succeed, returns an error.
+/// Runs a command, and returns an error if it fails.
 pub fn check(command: &mut Command) -> Result<()> {
     let shown = shown(command);
     eprintln!("$ {shown}");
@@ -81,9 +81,9 @@ pub fn has_nextest() -> bool {
         .is_ok_and(|output| output.status.success())
 }
 
-/// A program in the path.
+/// Finds a program in the path.
 pub fn find(program: &str) -> Option<PathBuf> {
-    // On Windows, `npm` is a script with the ending `.cmd`.
+    // On Windows, `npm` is a script with the extension `.cmd`.
     let names = if cfg!(windows) { [".exe", ".cmd"].as_slice() } else { &[""] };
     let path = std::env::var_os("PATH")?;
     let mut folders = std::env::split_paths(&path);
@@ -93,13 +93,13 @@ pub fn find(program: &str) -> Option<PathBuf> {
     })
 }
 
-/// Whether the user is `root`.
+/// Reports whether the user is `root`.
 pub fn is_root() -> bool {
     let id = Command::new("id").arg("-u").stderr(Stdio::null()).output();
     id.is_ok_and(|id| id.stdout.trim_ascii() == b"0")
 }
 
-/// The folders of the packages of the workspace.
+/// Returns the folders of the packages of the workspace.
 pub fn packages() -> Result<Vec<PathBuf>> {
     let mut folders = vec![root().join("fuzz"), root().join("xtask")];
     for entry in fs_err::read_dir(root().join("crates"))? {
@@ -109,18 +109,19 @@ pub fn packages() -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// The name of the package that a manifest describes.
+/// Returns the name of the package that a manifest describes.
 pub fn package_name(manifest: &str) -> Result<String> {
     let name = manifest.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
     Ok(name.context("the manifest has no name")?.to_owned())
 }
 
-/// A Python with these packages, in the environment `.venv` of the repository. A package may have a version: `name==1.2.3`.
+/// Returns a Python with these packages, in the environment `.venv` of the repository. A package may have a version:
+/// `name==1.2.3`.
 pub fn python_venv(packages: &[&str]) -> Result<PathBuf> {
     python_venv_in(&root().join(".venv"), packages)
 }
 
-/// A Python with these packages, in an environment in this folder.
+/// Returns a Python with these packages, in an environment in this folder.
 pub fn python_venv_in(venv: &Path, packages: &[&str]) -> Result<PathBuf> {
     let python = venv.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
     if !python.exists() {
@@ -139,7 +140,7 @@ pub fn python_venv_in(venv: &Path, packages: &[&str]) -> Result<PathBuf> {
     Ok(python)
 }
 
-/// Whether a package, in its version if it names one, is in a list of lines such as `name==1.2.3`.
+/// Reports whether a list of lines such as `name==1.2.3` has a package, in its version if the package names one.
 fn is_installed(list: &str, package: &str) -> bool {
     let package = package.to_lowercase();
     let is_it = |line: &str| {

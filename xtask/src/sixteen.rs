@@ -6,7 +6,7 @@ use crate::bench;
 use crate::dist::{self, ArchivedFile};
 use crate::run::{root, target};
 
-/// The most bytes of the archive, because some machines accept only small files.
+/// Upper bound on the bytes of the archive, because some machines accept only small files.
 const ARCHIVE_BYTES: usize = 60 << 20;
 
 const RUN: &str = "\
@@ -15,7 +15,8 @@ const RUN: &str = "\
 cd \"$(dirname \"$0\")\" && exec ./minwise-lab sixteen --minwise ./minwise --english english.jsonl.zst \"$@\"
 ";
 
-/// Packs the command, the lab and a corpus into one archive for machines without Rust, and prints the table of this machine.
+/// Packs the command, the lab and a corpus into one archive for machines without Rust, and prints the table of this
+/// machine.
 pub fn run(data: &str) -> Result<()> {
     let (minwise, lab) = (bench::build()?, bench::build_lab()?);
     let english = root().join(data).join("english.jsonl.zst");

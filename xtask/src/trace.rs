@@ -1,12 +1,13 @@
-//! Finds the way of one record: the source files that a near-duplicate passes through until it is removed.
+//! Finds the source files that a near-duplicate record passes through until it is removed.
 //!
-//! Two corpora are deduplicated under `callgrind`; the second has twice the documents of the first. Code whose cost grows from
-//! the first to the second runs for every record; arguments and plans cost the same in both. `corpus` and `engine` are built
-//! without optimisation, so that no function is inlined and each cost comes with all its callers.
+//! Two corpora are deduplicated under `callgrind`; the second has twice as many documents as the first. Code whose cost
+//! grows from the first to the second runs per record, because arguments and plans cost the same in both. `corpus` and
+//! `engine` are built without optimisation, so that no function is inlined and each cost comes with all its callers.
 //!
-//! A record *passes through* a file that hands it on to another file, or that does at least 5 % of the work of a stage. Other
-//! files are *helpers*: they are called and return. Of `core`, only functions that other crates call are counted, because a
-//! pure function knows no records. Files of settings are helpers, because they are only read.
+//! A record *passes through* a file if the file hands the record on to another file, or if it does at least 5 % of the
+//! work of a stage. Other files are *helpers*: they are called and return. Of `core`, only functions that other crates
+//! call are counted, because a pure function handles no records. Files of settings are helpers, because they are only
+//! read.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -15,7 +16,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::run::{cargo, output, root, target};
 
-/// Stages, and the functions in which they begin. A stage that runs inside another one comes before it.
+/// Stages, and the functions in which they begin. A stage that runs inside another stage comes before it.
 const STAGES: [(&str, &[&str]); 7] = [
     ("audit", &["minwise_engine::audit::AuditedRun::audit"]),
     ("report", &["minwise_engine::output::report::Report::write"]),
@@ -25,23 +26,25 @@ const STAGES: [(&str, &[&str]); 7] = [
     ("decide", &["minwise_engine::decide::dedup::dedup"]),
     ("output", &["minwise_engine::output::write_kept_as_decided"]),
 ];
-/// Stages that come after the decisions. They are printed and not counted.
+/// Stages after the decisions. They are printed and not counted.
 const AFTERWARDS: [&str; 2] = ["audit", "report"];
-/// Functions that report progress, and those in which one thread waits for another, whose cost differs from run to run.
+/// Functions that report progress, and functions in which a thread waits for another. Their cost differs from run to
+/// run.
 const LEFT_OUT: [&str; 4] =
     ["minwise_engine::run::stopwatch::", "minwise::observe::", "std::sync::mpmc::", "::lock_contended"];
-/// The files of settings.
+/// Files of settings.
 const SETTINGS: &str = "engine/src/settings/";
-/// The most files that a record may pass through. The rule for crowded shelves added one file to the 40 of before.
+/// Upper bound on the files that a record may pass through. The rule for crowded shelves added one file to the former
+/// 40.
 const MOST: usize = 41;
-/// The section of ARCHITECTURE.md that lists these files.
+/// Section of ARCHITECTURE.md that lists these files.
 const SECTION: &str = "## The way of one record\n";
-/// Pairs of documents in the smaller corpus.
+/// Number of pairs of documents in the smaller corpus.
 const PAIRS: u64 = 10;
-/// The share of a stage's work from which a file counts even if it hands nothing on.
+/// Share of a stage's work from which a file counts even if it hands nothing on.
 const MUCH: f64 = 0.05;
 
-/// The work of a file for one record in one stage.
+/// Work of a file per record in one stage.
 #[derive(Debug, Default, PartialEq)]
 struct FileVisit {
     /// Instructions per record, in the file and in the functions that it calls.
@@ -49,7 +52,7 @@ struct FileVisit {
     hands_on: bool,
 }
 
-/// The files of each stage.
+/// Files of each stage.
 type Stages = BTreeMap<&'static str, BTreeMap<String, FileVisit>>;
 
 pub fn run() -> Result<()> {
@@ -105,14 +108,14 @@ fn profile(folder: &Path, pairs: u64) -> Result<String> {
     Ok(String::from_utf8_lossy(&fs_err::read(&profile)?).into_owned())
 }
 
-/// The cost of each chain of callers, which begins with the function itself, and the file of each function.
+/// Costs of chains of callers, and the file of each function. A chain begins with the called function itself.
 #[derive(Default)]
 struct Profile<'p> {
     costs: HashMap<&'p str, u64>,
     files: HashMap<&'p str, &'p str>,
 }
 
-/// A name in a profile. The profile has it once as `(3) name`, and from then on as `(3)`.
+/// Returns a name in a profile. The profile writes it as `(3) name` at first, and later as `(3)`.
 fn name<'p>(names: &mut HashMap<&'p str, &'p str>, value: &'p str) -> &'p str {
     match value.split_once(' ') {
         Some((number, name)) => {
@@ -130,7 +133,8 @@ impl<'p> Profile<'p> {
         let (mut file, mut chain, mut is_call) = ("", "", false);
         for line in text.lines() {
             if line.starts_with(|first: char| first.is_ascii_digit() || "+-*".contains(first)) {
-                // The line behind `calls` is skipped: it is the cost of the called function, which has a line of its own.
+                // The line after `calls` is skipped, because it repeats the cost of the called function, which has its
+                // own line.
                 if !std::mem::take(&mut is_call) {
                     let cost = line.rsplit(' ').next().and_then(|cost| cost.parse().ok());
                     *profile.costs.entry(chain).or_default() += cost.unwrap_or(0);
@@ -152,14 +156,15 @@ impl<'p> Profile<'p> {
         profile
     }
 
-    /// The path of the file of a function, from the folder of its crate on; `None` if it is not in a `src` of ours.
+    /// Returns the path of the file of a function, beginning with the folder of its crate, or `None` if it is not in a
+    /// `src` of this repository.
     fn file(&self, function: &str) -> Option<&'p str> {
         let file = self.files.get(function)?.strip_prefix(&*root().join("crates/").to_string_lossy())?;
         file.split('/').nth(1).filter(|folder| *folder == "src").map(|_| file)
     }
 }
 
-/// The functions of a chain.
+/// Returns the functions of a chain.
 fn frames(chain: &str) -> impl Iterator<Item = &str> {
     chain.split('\'')
 }
@@ -168,7 +173,7 @@ fn is_of(function: &str, root: &str) -> bool {
     function.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with("::{"))
 }
 
-/// The cost of a record in each file of each stage.
+/// Returns the cost per record in each file of each stage.
 fn stages(few: &str, many: &str) -> Stages {
     let (few, many) = (Profile::parse(few), Profile::parse(many));
     let mut stages = Stages::new();
@@ -250,7 +255,7 @@ fn compare(way: &BTreeSet<String>, architecture: &str) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// A profile with one chain of callers and a call in between. `cost` is the cost of the called function.
+    /// Returns a profile with one chain of callers and a call in between. `cost` is the cost of the called function.
     fn profile(cost: u64) -> String {
         let file = |file: &str| root().join("crates").join(file).to_string_lossy().into_owned();
         format!(

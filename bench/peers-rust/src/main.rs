@@ -1,9 +1,10 @@
-//! Measures `minwise::Lsh` beside gaoya's `MinHashIndex`, in one run on one corpus.
+//! Measures `minwise::Lsh` and gaoya's `MinHashIndex` in one run on one corpus.
 //!
-//! Both sides get the same words of the same texts, in 21 bands of 6 rows with the same threshold. gaoya gets the container of
-//! ids that is fastest for it, and in bulk the capacity that it needs. Times are CPU times of the whole process, with all
-//! threads; the sides take turns, and the least time of all turns counts. The run fails if `Lsh` is less than twice as fast for
-//! single texts or less than eight times as fast in bulk, or if it finds fewer pairs than gaoya by more than chance.
+//! Both indexes get the same words of the same texts, in 21 bands of 6 rows with the same threshold. gaoya gets its
+//! fastest container of ids, and in bulk also the capacity that it needs. Times are CPU times of the whole process,
+//! with all threads. The indexes alternate, and the least time of all turns counts. The run fails if `Lsh` is less than
+//! twice as fast for single texts or less than eight times as fast in bulk, or if it finds fewer pairs than gaoya by
+//! more than chance.
 
 use std::collections::HashSet;
 use std::hint::black_box;
@@ -23,10 +24,10 @@ const QUERIES: usize = 10_000;
 const WORDS: usize = 200;
 const BANDS: usize = 21;
 const ROWS: usize = 6;
-/// Registers of our sketches. gaoya has 126, which is what the bands and rows need.
+/// Number of registers of our sketches. gaoya has 126 registers, because 21 bands of 6 rows need no more.
 const REGISTERS: usize = 128;
 const THRESHOLD: f64 = 0.7;
-/// The least exact similarity of the pairs that must be found.
+/// Least exact similarity of the pairs that must be found.
 const SIMILAR: f64 = 0.8;
 const THREADS: usize = 2;
 const TURNS: usize = 5;
@@ -42,7 +43,7 @@ fn spec() -> Spec {
 struct Corpus {
     texts: Vec<String>,
     queries: Vec<String>,
-    /// The queries that are similar to the document of which they were made, with that document.
+    /// Queries that are similar to the document from which they were made, each with this document.
     pairs: Vec<(usize, u32)>,
 }
 
@@ -87,7 +88,7 @@ impl Corpus {
     }
 }
 
-/// The least CPU and wall time of all turns.
+/// Least CPU time and least wall-clock time of all turns.
 #[derive(Clone, Copy)]
 struct Time {
     cpu: Duration,
@@ -107,13 +108,13 @@ impl Time {
     }
 }
 
-/// A line of the table: the times of both sides.
+/// Row of the table, with the times of both indexes.
 struct Line {
     name: &'static str,
     count: usize,
     ours: Time,
     theirs: Time,
-    /// The least ratio with which the run succeeds.
+    /// Least ratio with which the run succeeds.
     floor: Option<f64>,
 }
 
@@ -256,7 +257,7 @@ fn main() -> ExitCode {
         "\nRecall of {} pairs of similarity {SIMILAR} or more: Lsh {ours:.4}, gaoya {theirs:.4}.",
         pairs.len()
     );
-    // Four standard errors are allowed, because each side draws its own hash functions, so that measured recalls differ by
+    // Four standard errors are allowed, because each index draws its own hash functions, so measured recalls differ by
     // chance.
     let error = ((ours * (1.0 - ours) + theirs * (1.0 - theirs)) / pairs.len() as f64).sqrt();
     let mut failed = ours < theirs - 4.0 * error;

@@ -1,8 +1,8 @@
-//! Memory that the system refuses: an error like all others, and no abort.
+//! Reports an allocation that the system refuses as an ordinary error instead of an abort.
 //!
-//! Rust aborts a process whose memory is refused, and its hook for that is not stable. So the allocator itself ends the process,
-//! with the message, the code and the exit code of an error. Nothing can be cleaned up there, as after `kill -9`: an archive has
-//! all changes that it confirmed, and `--resume` continues a run of `--work`.
+//! Rust aborts a process whose allocation fails, and the hook that could change this is not stable. The allocator of
+//! this file therefore ends the process itself, with the message, code and exit code of an error. As after `kill -9`,
+//! nothing is cleaned up: an archive has all changes that it confirmed, and `--resume` continues a run with `--work`.
 
 #![expect(unsafe_code, reason = "an allocator is unsafe to write; this one passes every call on")]
 
@@ -14,49 +14,52 @@ use mimalloc::MiMalloc;
 
 use crate::exit::Exit;
 
-/// Larger blocks are refused without an error: a decoder may ask for as much as a damaged file claims to hold, and go on without.
+/// Largest allocation in bytes whose failure ends the process. A decoder may request as much memory as a damaged file
+/// claims to need. If such a larger allocation fails, the allocator returns null, and the decoder handles the failure.
 const LARGEST: usize = 4 << 30;
 
-/// Whether messages are JSON. The allocator cannot ask the printer.
+/// Whether messages are JSON. This copy of the printer's setting is static, because the allocator has no access to the
+/// printer.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
 /// Whether a thread has begun to end the process.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
-/// Chooses the form of the message.
+/// Sets whether the message is printed as JSON.
 pub fn print_as_json(is_json: bool) {
     IS_JSON.store(is_json, Ordering::Relaxed);
 }
 
-/// The system allocator keeps memory that was freed by another thread for long; `MiMalloc` gives it back, which the bounds on
-/// memory rely on, and is faster where many small sets come and go.
+/// Allocator of the command: `MiMalloc`, with a check of each result. If one thread frees memory of another, the system
+/// allocator keeps it for a long time; `MiMalloc` returns it to the system, and the bounds on memory rely on that.
+/// `MiMalloc` is also faster if many small sets are allocated and freed.
 #[derive(Debug)]
 pub struct Allocator;
 
-// SAFETY: every call goes to `MiMalloc` with the arguments of the caller, who keeps to the contract of `GlobalAlloc`. A result
-// is passed on unchanged; `given` ends the process or returns.
+// SAFETY: every call goes to `MiMalloc` with the arguments of the caller, who keeps to the contract of `GlobalAlloc`.
+// `given` ends the process or returns the result of `MiMalloc` unchanged.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as above.
+        // SAFETY: the arguments are those of the caller, who keeps to the contract of `GlobalAlloc`.
         given(unsafe { MiMalloc.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as above.
+        // SAFETY: the arguments are those of the caller, who keeps to the contract of `GlobalAlloc`.
         given(unsafe { MiMalloc.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as above.
+        // SAFETY: the arguments are those of the caller, who keeps to the contract of `GlobalAlloc`.
         given(unsafe { MiMalloc.realloc(block, layout, size) }, size)
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: as above.
+        // SAFETY: the arguments are those of the caller, who keeps to the contract of `GlobalAlloc`.
         unsafe { MiMalloc.dealloc(block, layout) }
     }
 }
 
-/// Passes a block on, or ends the process if there is none.
+/// Returns `block`, or ends the process if `block` is null and `size` is at most [`LARGEST`].
 #[inline]
 fn given(block: *mut u8, size: usize) -> *mut u8 {
     if block.is_null() && size <= LARGEST {
@@ -69,14 +72,15 @@ fn given(block: *mut u8, size: usize) -> *mut u8 {
 #[cold]
 fn refused(size: usize) -> ! {
     if IS_ENDING.swap(true, Ordering::SeqCst) {
-        // Another thread prints the message, and ends this one, too.
+        // The thread that set `IS_ENDING` first prints the message and ends the process, which ends this thread, too.
         loop {
             std::thread::sleep(std::time::Duration::from_secs(1));
         }
     }
     let mut buffer = [0; 512];
     let mut rest = &mut buffer[..];
-    // The buffer is longer than the message, and nobody is left to tell if standard error cannot be written.
+    // The buffer is longer than the message. If standard error cannot be written, there is no other way to report the
+    // error.
     let _ = write_message(&mut rest, size, IS_JSON.load(Ordering::Relaxed));
     let unused = rest.len();
     let _ = std::io::stderr().write_all(&buffer[..buffer.len() - unused]);

@@ -1,4 +1,4 @@
-//! The options as they are typed. What they mean is in [`settings`](crate::settings).
+//! Options as they are typed. Their meaning is in [`settings`](crate::settings).
 
 mod archive;
 mod serve;
@@ -44,7 +44,7 @@ pub struct Args {
     pub command: Command,
 
     /// Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR is set.
-    // A global option stands where its number among the subcommands would put it, so that a new subcommand moves it.
+    // Without `display_order`, the place of a global option in the help would depend on the number of subcommands.
     #[arg(
         long,
         value_name = "WHEN",

@@ -1,4 +1,4 @@
-//! Colour of messages: whether there is any, and which part has which.
+//! Decides whether messages have colour, and which part has which colour.
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use crate::args::ColorChoice;
 
-/// The kind of a message, which stands before it.
+/// Kind of a message. The kind is printed before the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Label {
     Error,
@@ -17,7 +17,7 @@ pub enum Label {
 }
 
 impl Label {
-    /// The label as it is printed, with a colon.
+    /// Returns the label with a colon, and in colour if `has_color`.
     pub fn text(self, has_color: bool) -> String {
         let (word, color) = match self {
             Self::Error => ("error:", "1;31"),
@@ -29,7 +29,8 @@ impl Label {
     }
 }
 
-/// Whether text on this stream has colour. `NO_COLOR` counts unless colour is asked for (<https://no-color.org>).
+/// Reports whether text on this stream has colour. Without `--color always`, a set `NO_COLOR` turns colour off
+/// (<https://no-color.org>).
 pub fn is_wanted(choice: ColorChoice, stream: &impl IsTerminal) -> bool {
     let is_set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     match choice {
@@ -43,7 +44,7 @@ pub fn is_wanted(choice: ColorChoice, stream: &impl IsTerminal) -> bool {
     }
 }
 
-/// The value of `--color` among arguments that could not be parsed.
+/// Returns the value of `--color` among arguments that could not be parsed.
 pub fn typed(arguments: impl IntoIterator<Item = OsString>) -> ColorChoice {
     let mut arguments = arguments.into_iter().map(|word| word.to_string_lossy().into_owned());
     let mut choice = ColorChoice::Auto;

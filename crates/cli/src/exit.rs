@@ -1,15 +1,15 @@
-//! The exit codes of the command.
+//! Exit codes of the command.
 
-/// How a run ended, for scripts.
+/// Outcome of a run, as an exit code for scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// Done.
+    /// The command succeeded.
     Done = 0,
-    /// A finding that was asked for: `check` found something in an archive, or `compare` found the documents less similar
-    /// than the threshold.
+    /// The command found what it looks for: `check` found a match in an archive, or `compare` found a similarity below
+    /// the threshold.
     Finding = 1,
-    /// An error, or records that were rejected.
+    /// The command failed, or records were rejected.
     Error = 2,
-    /// Stopped by a signal.
+    /// A signal stopped the command.
     Interrupted = 130,
 }

@@ -1,4 +1,4 @@
-//! Hints for people who type a word that another program has: the name that it has here.
+//! Finds hints for people who type an option or a command of another program.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -10,7 +10,7 @@ use minwise_corpus::visible;
 
 use crate::args::Args;
 
-/// Options of other programs, and the option that does the same here.
+/// Options of other programs, each with the option of `minwise` that has the same effect.
 const OPTIONS: [(&[&str], &str); 13] = [
     (&["column", "columns", "field", "text", "text-column", "text-key", "content-field"], "text-field"),
     (&["id", "id-column", "key", "id-key"], "id-field"),
@@ -27,7 +27,7 @@ const OPTIONS: [(&[&str], &str); 13] = [
     (&["port", "host", "bind", "address", "addr"], "listen"),
 ];
 
-/// Commands of other programs, and what to type here.
+/// Commands of other programs, each with the command or option of `minwise` that replaces it.
 const COMMANDS: [(&[&str], &str); 8] = [
     (&["version"], "--version"),
     (&["unique", "uniq", "distinct", "clean", "remove", "run"], "dedup"),
@@ -39,7 +39,7 @@ const COMMANDS: [(&[&str], &str); 8] = [
     (&["tune", "params", "parameters"], "plan"),
 ];
 
-/// Commands of other archives, and what to type here behind `minwise`.
+/// Commands of other archives, each with the words to type after `minwise`.
 const INDEX_COMMANDS: [(&[&str], &str); 4] = [
     (&["search", "find", "ls"], "index list DIR --search TEXT"),
     (&["query", "lookup", "match"], "check FILE --index DIR"),
@@ -47,7 +47,7 @@ const INDEX_COMMANDS: [(&[&str], &str); 4] = [
     (&["info", "status", "size"], "index stats DIR"),
 ];
 
-/// A hint about an error of the parser, if somebody probably means something that exists.
+/// Returns a hint for an error of the parser, if the typed words resemble an option or command that exists.
 pub fn hint(error: &clap::Error, typed: &[OsString]) -> Option<String> {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
@@ -88,7 +88,7 @@ pub fn hint(error: &clap::Error, typed: &[OsString]) -> Option<String> {
     if first == "index" && first != word {
         return named(&INDEX_COMMANDS, word).map(|known| format!("`minwise {known}` does this"));
     }
-    // Other words of `generate` are not looked up.
+    // Only the first word can name a command. Later words, such as the shell of `generate`, are not looked up.
     if first != word {
         return None;
     }
@@ -99,12 +99,12 @@ pub fn hint(error: &clap::Error, typed: &[OsString]) -> Option<String> {
     named(&COMMANDS, word).map(|known| format!("`minwise {word}` is called `minwise {known}` here"))
 }
 
-/// The name that a name of another program has here.
+/// Returns the name in `minwise` for a name of another program.
 fn named(table: &[(&[&str], &'static str)], name: &str) -> Option<&'static str> {
     table.iter().find(|(others, _)| others.contains(&name)).map(|(_, known)| *known)
 }
 
-/// The command that the typed words lead to.
+/// Returns the innermost subcommand that the typed words name.
 fn subcommand(command: &Command, typed: &[OsString]) -> Command {
     let next = typed.first().and_then(|word| command.find_subcommand(word));
     next.map_or_else(|| command.clone(), |next| subcommand(next, &typed[1..]))
@@ -140,13 +140,15 @@ mod tests {
         assert_eq!(hint("index search a"), "`minwise index list DIR --search TEXT` does this");
         assert!(hint("dedup a.jsonl").contains("`--output -` is standard output"));
         assert!(hint("check a.txt archive").starts_with("`--index DIR` names"));
-        // An option that the command does not have, a word of a subcommand, and words of nobody.
+        // The first line has an option that `plan` lacks, the second a word that is no subcommand. The words of the
+        // last two are in no table.
+        // last two words.
         for line in ["plan --column body", "index a.jsonl", "dedup a.jsonl --nonsense", "nonsense"] {
             assert_eq!(hint_for(line), None, "{line}");
         }
     }
 
-    /// A table that named an option or a command which is gone would give hints that do not work.
+    /// If a table named an option or command that no longer exists, its hint would not work.
     #[test]
     fn every_name_is_one_of_ours() {
         let all = Args::command();

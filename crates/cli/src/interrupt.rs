@@ -1,20 +1,20 @@
-//! Ctrl-C: the run is asked to stop, and what is temporary goes.
+//! Handles Ctrl-C: a run is asked to stop and to remove its temporary files.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 static NOTHING_TO_CLEAN: AtomicBool = AtomicBool::new(false);
-/// Prints the last line of a run that is ended at once.
+/// Function that prints the last line of a run that Ctrl-C ends immediately.
 static FAREWELL: Mutex<Option<Box<dyn Fn() + Send>>> = Mutex::new(None);
 
-/// Listens for Ctrl-C and for a request to terminate. A second one ends the process at once. `farewell` prints the line that
-/// tells how to go on, where the process ends here.
+/// Listens for Ctrl-C and for a request to terminate. A second signal ends the process immediately. In this case,
+/// `farewell` prints the line that explains how to continue the run.
 pub fn listen(farewell: impl Fn() + Send + 'static) {
     if let Ok(mut held) = FAREWELL.lock() {
         *held = Some(Box::new(farewell));
     }
-    // Without a handler Ctrl-C still ends the process, only less tidily.
+    // If the handler cannot be set, Ctrl-C still ends the process, but temporary files stay.
     let _ = ctrlc::set_handler(|| {
         let again = ASKED.swap(true, Ordering::Relaxed);
         if again || NOTHING_TO_CLEAN.load(Ordering::Relaxed) {
@@ -28,7 +28,7 @@ pub fn listen(farewell: impl Fn() + Send + 'static) {
     });
 }
 
-/// Whether the person asked to stop.
+/// Reports whether the person asked to stop.
 pub fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
@@ -40,12 +40,13 @@ pub fn wait() {
     }
 }
 
-/// Says whether the work in hand leaves nothing behind, so that Ctrl-C may end it at once.
+/// Sets whether the current work leaves nothing to clean up. If so, Ctrl-C ends the process immediately.
 pub fn set_at_once(nothing_to_clean: bool) {
     NOTHING_TO_CLEAN.store(nothing_to_clean, Ordering::Relaxed);
 }
 
-/// Does something that may wait for input for ever and leaves nothing behind, so that Ctrl-C may end it at once.
+/// Runs `wait`, during which Ctrl-C ends the process immediately. `wait` may block on input forever and leaves nothing
+/// to clean up.
 pub fn at_once<T>(wait: impl FnOnce() -> T) -> T {
     set_at_once(true);
     let result = wait();

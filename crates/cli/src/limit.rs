@@ -1,17 +1,19 @@
-//! Limits that the system sets to the memory of this process.
+//! Checks the limits that the system sets to the memory of this process.
 //!
-//! A limit that is too low for any work is refused at the start, where the message can name the limit. Memory that is refused
-//! later is the business of the allocator.
+//! A limit that is too low for any run is refused at the start, because there the message can name the limit. Later
+//! failures are handled by the allocator.
 
 use crate::printer::{CommandError, Failure};
 
-/// The least address space that a run can do with. The allocator reserves memory in large pieces, and each thread has a stack.
-/// Measured with `ulimit -v` on a release build: `dedup` of the example runs within 400 MiB and aborts at 350, with 2 and with 16 threads.
+/// Smallest address space in which a run works. The allocator reserves memory in large pieces, and each thread has a
+/// stack. Measured with `ulimit -v` on a release build: `dedup` of the example runs within 400 MiB and aborts at 350
+/// MiB, with 2 and with 16 threads.
 const LEAST: u64 = 512 << 20;
 
-/// Refuses to begin if the system gives this process too little memory.
+/// Returns an error if the system limits the memory of this process below `LEAST`.
 pub fn check() -> Result<(), Failure> {
-    // Other systems than Linux have no such file, and no limit that can be asked for without unsafe code.
+    // Systems other than Linux do not have this file, and a query of their limits needs unsafe code. They are not
+    // checked.
     let limits = fs_err::read_to_string("/proc/self/limits").unwrap_or_default();
     match lowest(&limits) {
         Some((limit, option)) if limit < LEAST => {
@@ -29,7 +31,7 @@ pub fn check() -> Result<(), Failure> {
     }
 }
 
-/// The lowest limit on memory, with the option of `ulimit` that sets it.
+/// Returns the lowest limit on memory, with the option of `ulimit` that sets it.
 fn lowest(limits: &str) -> Option<(u64, char)> {
     let limit = |name: &str| {
         let rest = limits.lines().find_map(|line| line.strip_prefix(name))?;

@@ -1,4 +1,4 @@
-//! The `minwise` command: it parses, calls the engine and prints.
+//! Main function of the `minwise` command: parses the arguments, calls the engine and prints the result.
 
 mod allocator;
 mod args;
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
     let result = limit::check().and_then(|()| run(&args.command, &printer));
     let exit = match result {
         Ok(exit) => exit,
-        // Whoever read the output has seen enough, as `head` has after ten lines.
+        // A reader that closes the pipe early has read enough, as `head` has after ten lines. This is not an error.
         Err(Failure::BrokenPipe) => Exit::Done,
         Err(Failure::Interrupted) => {
             printer.interrupted(after, hint);
@@ -83,21 +83,21 @@ fn run(command: &Command, printer: &Printer) -> Result<Exit, Failure> {
     }
 }
 
-/// Prints the commonest call, for people who type `minwise` alone.
+/// Prints the most common call, for people who type `minwise` alone.
 fn commonest() -> ExitCode {
     let text = "Minwise finds near-duplicate documents, verifies them exactly, and explains what it found.\n\n\
                 The commonest call writes a file without its near-duplicates:\n\n    \
                 minwise dedup articles.jsonl --output cleaned.jsonl\n\n\
                 `minwise --help` lists all commands, and `minwise dedup --help` all options of this one.\n";
-    // There is nobody to tell if it cannot be written.
+    // If standard error cannot be written, there is no other way to report it.
     let _ = std::io::stderr().write_all(text.as_bytes());
     ExitCode::from(Exit::Error as u8)
 }
 
-/// Prints help, or what is wrong with the words of the command; what the person typed may hold control characters.
+/// Prints the help, or the error of the parser. Control characters that the person typed are escaped.
 fn usage(error: &clap::Error, color: ColorChoice) -> ExitCode {
     let rendered = error.render();
-    // There is nobody to tell if neither can be written.
+    // If neither stream can be written, there is no other way to report it.
     let _ = if error.use_stderr() {
         let has_color = color::is_wanted(color, &std::io::stderr());
         let typed = minwise_corpus::visible_lines(&rendered.to_string());
@@ -105,7 +105,7 @@ fn usage(error: &clap::Error, color: ColorChoice) -> ExitCode {
         let text = one_style(&typed, guess::hint(error, &words).as_deref(), has_color);
         std::io::stderr().write_all(text.as_bytes())
     } else {
-        // Help holds our own words only.
+        // The text of the help is constant and has no control characters, so it is not escaped.
         let has_color = color::is_wanted(color, &std::io::stdout());
         let text = if has_color { rendered.ansi().to_string() } else { rendered.to_string() };
         std::io::stdout().write_all(text.as_bytes())
@@ -113,7 +113,8 @@ fn usage(error: &clap::Error, color: ColorChoice) -> ExitCode {
     ExitCode::from(error.exit_code() as u8)
 }
 
-/// An error of the parser in the style of all others: the error, the usage, then hints, the given one first.
+/// Formats an error of the parser like all other errors: the error, the usage, then the hints, of which `first_hint`
+/// comes first.
 fn one_style(text: &str, first_hint: Option<&str>, has_color: bool) -> String {
     let (error, hint) = (Label::Error.text(has_color), Label::Hint.text(has_color));
     let mut lines: Vec<String> = vec![];
@@ -122,7 +123,8 @@ fn one_style(text: &str, first_hint: Option<&str>, has_color: bool) -> String {
         if let Some(message) = line.strip_prefix("error: ") {
             lines.push(format!("{error} {message}"));
         } else if let Some(tip) = line.strip_prefix("  tip: ") {
-            // Nobody who mistypes an option wants it to be a file name, and a name that is known says more than one that is like it.
+            // A mistyped option is hardly ever a file name, so clap's tip about file names is left out. If there is a
+            // first hint, all tips are left out, because a known name is more precise than a similar one.
             if tip.starts_with("to pass ") || first_hint.is_some() {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Everything that is printed. Standard output carries data only; messages go to standard error.
+//! Prints all output and messages. Standard output carries data only; messages go to standard error.
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write, stderr};
@@ -13,25 +13,25 @@ use crate::args::{ColorChoice, LogFormat, OutputOptions};
 use crate::color::{self, Label};
 use crate::spell::spelled;
 
-/// Why a command ended without its result.
+/// Reason why a command ended without its result.
 #[derive(Debug)]
 pub enum Failure {
-    /// Options that make no sense.
+    /// Options that are invalid, alone or together.
     Options(Vec<FlagProblem>),
-    /// An error with its stable code, and what to try instead.
+    /// Error with its stable code, and a hint about what to try instead.
     Error { code: &'static str, message: String, hint: Option<String> },
-    /// Whoever read the output has stopped reading.
+    /// The reader of the output closed the pipe.
     BrokenPipe,
-    /// The person asked to stop. The command knows how to go on.
+    /// The person asked to stop. The hint depends on the command and is found later.
     Interrupted,
 }
 
-/// One thing that is wrong with the options.
+/// Problem of one option.
 #[derive(Debug)]
 pub struct FlagProblem {
-    /// The option, in backticks, and what is wrong with it.
+    /// Option in backticks, followed by the problem.
     pub message: String,
-    /// What to try instead.
+    /// Hint about what to try instead.
     pub hint: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl From<&minwise_engine::SettingProblem> for FlagProblem {
 }
 
 impl FlagProblem {
-    /// The option that the message begins with.
+    /// Returns the option with which the message begins.
     pub fn option(&self) -> &str {
         let rest = self.message.strip_prefix('`');
         rest.and_then(|rest| rest.split_once('`')).map_or("", |(option, _)| option)
@@ -102,10 +102,10 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-/// The code of an option with a value that it cannot have.
+/// Code of an option with an invalid value.
 const BAD_SETTING: &str = "bad_setting";
 
-/// An error of the command itself: a library would not make it.
+/// Error that only the command makes, not a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandError {
     /// An argument does not fit the command, alone or with others.
@@ -124,7 +124,7 @@ pub enum CommandError {
     SameIds,
 }
 
-/// A warning of the command itself.
+/// Warning that only the command makes, not a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandWarning {
     /// The server stopped before it had added documents that it had accepted.
@@ -136,7 +136,7 @@ pub enum CommandWarning {
 }
 
 impl CommandWarning {
-    /// A stable name for programs.
+    /// Returns the stable code of the warning, for programs.
     pub fn code(self) -> &'static str {
         match self {
             Self::NotAdded => "not_added",
@@ -147,7 +147,7 @@ impl CommandWarning {
 }
 
 impl CommandError {
-    /// A stable name for programs.
+    /// Returns the stable code of the error, for programs.
     fn code(self) -> &'static str {
         match self {
             Self::BadSetting => BAD_SETTING,
@@ -160,13 +160,13 @@ impl CommandError {
         }
     }
 
-    /// The failure with this message and hint.
+    /// Returns a failure with this code, message and hint.
     pub fn with(self, message: impl Into<String>, hint: Option<&str>) -> Failure {
         Failure::Error { code: self.code(), message: message.into(), hint: hint.map(str::to_owned) }
     }
 }
 
-/// Prints messages in the form that was asked for.
+/// Prints messages as text or JSON, as the options ask.
 #[derive(Debug, Clone, Copy)]
 pub struct Printer {
     options: OutputOptions,
@@ -178,7 +178,8 @@ impl Printer {
         Self { options, has_color: color::is_wanted(color, &stderr()) }
     }
 
-    /// A message behind its label. What it holds of documents cannot drive the terminal.
+    /// Prints a message after its label. Control characters from documents are escaped, so that they cannot change the
+    /// terminal.
     fn labelled(&self, label: Label, message: &str) {
         let lines: Vec<_> = message.split('\n').map(shortened).collect();
         line(&format!("{} {}", label.text(self.has_color), visible_lines(&lines.join("\n"))));
@@ -188,12 +189,12 @@ impl Printer {
         self.options.log == LogFormat::Json
     }
 
-    /// Whether a progress bar can be seen and is wanted.
+    /// Reports whether a progress bar is shown: standard error is a terminal, and messages are neither JSON nor quiet.
     pub fn shows_progress(&self) -> bool {
         !self.options.quiet && !self.is_json() && stderr().is_terminal()
     }
 
-    /// A warning with its stable code. It is not silenced.
+    /// Prints a warning with its stable code, even with `--quiet`.
     pub fn warning(&self, code: &str, message: &str) {
         if self.is_json() {
             json_line(&json!({"event": "warning", "code": code, "message": message}));
@@ -202,22 +203,22 @@ impl Printer {
         }
     }
 
-    /// A step of the run, for those who read the log.
+    /// Prints a step of the run as a JSON event.
     pub fn event(&self, event: &serde_json::Value) {
         if self.is_json() && !self.options.quiet {
             json_line(event);
         }
     }
 
-    /// Something for people to read at the end.
+    /// Prints a text for people.
     pub fn note(&self, text: &str) {
         if !self.options.quiet && !self.is_json() {
             line(text);
         }
     }
 
-    /// Records that were not taken in. They are printed even when all else is quiet, because they turn the exit code into 2
-    /// unless they are permitted. `lines` are those that `first` has in words.
+    /// Prints the number of rejected records and the first of them. They are printed even with `--quiet`, because they
+    /// change the exit code to 2 unless they are permitted. `lines` are the same records as `first`, for JSON.
     pub fn rejects(
         &self,
         count: u64,
@@ -246,7 +247,7 @@ impl Printer {
         self.labelled(Label::Hint, hint);
     }
 
-    /// Files that were skipped, if somebody wants to know which.
+    /// Prints the files that were skipped, if the options ask for them.
     pub fn skipped(&self, files: &[Skipped]) {
         if !self.options.verbose || files.is_empty() {
             return;
@@ -265,13 +266,13 @@ impl Printer {
         self.labelled(Label::Note, &text);
     }
 
-    /// The last line after Ctrl-C: what became of the work, and how to go on.
+    /// Prints the last line after Ctrl-C: the state of the work, and a hint about how to continue.
     pub fn interrupted(&self, message: &str, hint: Option<&str>) {
         let (code, hint) = ("cancelled", hint.map(str::to_owned));
         self.failure(&Failure::Error { code, message: format!("interrupted: {message}"), hint });
     }
 
-    /// Why a command ended without its result.
+    /// Prints the reason why a command ended without its result.
     pub fn failure(&self, failure: &Failure) {
         let errors: Vec<(&str, &str, Option<&str>)> = match failure {
             Failure::Options(problems) => problems
@@ -304,6 +305,6 @@ fn json_line(value: &serde_json::Value) {
 }
 
 fn line(text: &str) {
-    // There is nobody left to tell when standard error cannot be written.
+    // If standard error cannot be written, there is no other way to report it.
     let _ = writeln!(stderr().lock(), "{text}");
 }

@@ -1,4 +1,4 @@
-//! Progress: bars on a terminal, events in a log, nothing elsewhere.
+//! Shows progress: bars on a terminal, events in a JSON log, nothing elsewhere.
 
 use std::fmt::Write;
 use std::sync::Mutex;
@@ -14,12 +14,12 @@ use crate::interrupt;
 use crate::printer::Printer;
 use crate::spell::spelled;
 
-/// Shows how a run goes.
+/// Shows the progress of a run.
 pub struct ProgressPrinter {
     printer: Printer,
     bar: Mutex<Option<ProgressBar>>,
     started: Instant,
-    /// When each stage began.
+    /// Start time of each stage.
     began: Mutex<Vec<(&'static str, Instant)>>,
 }
 
@@ -28,7 +28,7 @@ impl ProgressPrinter {
         Self { printer: *printer, bar: Mutex::new(None), started: Instant::now(), began: Mutex::new(vec![]) }
     }
 
-    /// How long each stage took, the last of them until now.
+    /// Returns the duration of each stage. The duration of the last stage ends now.
     pub fn stages(&self) -> Vec<(&'static str, Duration)> {
         let began = self.began.lock().map_or(vec![], |began| began.clone());
         let ends = began.iter().skip(1).map(|(_, end)| *end).chain([Instant::now()]);
@@ -61,18 +61,18 @@ impl ProgressPrinter {
         self.replace(Some(bar));
     }
 
-    /// Takes the bar away, so that what is printed next stands alone.
+    /// Removes the bar, so that the next output is not printed beside it.
     pub fn clear(&self) {
         self.replace(None);
     }
 }
 
-/// Numbers and sizes as the summary has them.
+/// Formats numbers and sizes in the bar as in the summary.
 fn with_units(style: ProgressStyle) -> ProgressStyle {
-    /// Adds a key whose text follows from the state of the bar.
+    /// Adds a key whose text is computed from the state of the bar.
     fn key(style: ProgressStyle, name: &'static str, text: fn(&ProgressState) -> String) -> ProgressStyle {
         style.with_key(name, move |state: &ProgressState, out: &mut dyn Write| {
-            // A bar that cannot be drawn is no reason to stop.
+            // If the bar cannot be drawn, the run continues without it.
             let _ = out.write_str(&text(state));
         })
     }
@@ -87,7 +87,8 @@ fn with_units(style: ProgressStyle) -> ProgressStyle {
 impl Observer for ProgressPrinter {
     fn begin(&self, stage: Stage, total: u64) {
         match stage {
-            // Opening may wait for standard input for ever, and leaves nothing behind but an empty folder for the run.
+            // Opening may wait for standard input forever, and leaves only an empty folder for the run. Ctrl-C may end
+            // it immediately.
             Stage::Open => return interrupt::set_at_once(true),
             Stage::Unpack => return self.unpack(),
             _ => interrupt::set_at_once(false),

@@ -1,4 +1,5 @@
-//! What the options mean. The engine checks what they mean together; all problems are reported at once.
+//! Converts typed options to settings. The engine checks how the settings fit together; all problems are reported at
+//! once.
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -25,11 +26,11 @@ use crate::args::{
 use crate::printer::{Failure, FlagProblem};
 use crate::spell::spelled;
 
-/// Collects what is wrong, in the order of the options.
+/// Collects the problems of options, in the order of the options.
 #[derive(Debug, Default)]
 pub struct FlagProblems(Vec<FlagProblem>);
 
-/// Where the option of a problem stands.
+/// Returns the rank of the problem's option in the order of settings. Unknown options come last.
 fn place(problem: &FlagProblem) -> usize {
     let option = problem.option();
     let is_it = |setting: &&str| option.strip_prefix("--") == Some(setting);
@@ -37,18 +38,18 @@ fn place(problem: &FlagProblem) -> usize {
 }
 
 impl FlagProblems {
-    /// The value, if it can be read; otherwise the problem is noted and the default stands in, so that the options
-    /// behind it are looked at too.
+    /// Parses a value. If it is invalid, the problem is recorded and the default is returned, so that the following
+    /// options are checked, too.
     pub fn parse<T: FromStr<Err: Display> + Default>(&mut self, option: &str, text: &str) -> T {
         self.parsed(option, text).unwrap_or_default()
     }
 
-    /// Parses a value that has no default; `None` if it is wrong, which is noted.
+    /// Parses a value that has no default. If it is invalid, the problem is recorded and `None` is returned.
     pub fn parsed<T: FromStr<Err: Display>>(&mut self, option: &str, text: &str) -> Option<T> {
         text.parse().map_err(|error: T::Err| self.add(format!("`{option}`: {error}"), None)).ok()
     }
 
-    /// The number, or its default with the problem noted.
+    /// Parses a number. If it is invalid, the problem is recorded and the default is returned.
     pub fn number<T: FromStr + Default>(&mut self, option: &str, text: &str, kind: &str) -> T {
         text.parse().unwrap_or_else(|_| {
             self.add(format!("`{option}`: {}", wrong_number(text, kind, 0)), None);
@@ -56,7 +57,7 @@ impl FlagProblems {
         })
     }
 
-    /// The share, as a number or in percent, or `default` with the problem noted.
+    /// Parses a share, as a number or in percent. If it is invalid, the problem is recorded and `default` is returned.
     pub fn share_or(&mut self, default: f64, option: &str, text: &str) -> f64 {
         read_share(text).unwrap_or_else(|| {
             self.add(format!("`{option}`: {}", wrong_number(text, NUMBER, 0)), None);
@@ -64,7 +65,8 @@ impl FlagProblems {
         })
     }
 
-    /// The whole number, or `default` with the problem noted. A number below `least` is refused elsewhere, unless it is below 0.
+    /// Parses a whole number. If it is invalid, the problem is recorded and `default` is returned. `least` is only
+    /// named in the message; the caller checks that the number is at least `least`.
     pub fn whole_or<T: FromStr>(&mut self, default: T, least: u64, option: &str, text: &str) -> T {
         text.parse().unwrap_or_else(|_| {
             self.add(format!("`{option}`: {}", wrong_number(text, WHOLE, least)), None);
@@ -83,25 +85,26 @@ impl FlagProblems {
         self.0.push(FlagProblem { message, hint });
     }
 
-    /// Takes over the texts that the engine could not read.
+    /// Adds the problems of texts that the engine could not parse.
     fn note(&mut self, arguments: &Arguments) {
         self.0.extend(arguments.problems().iter().map(FlagProblem::from));
     }
 
-    /// Takes over what the engine found wrong.
+    /// Adds the problems that the engine found, except those of options that have a problem already.
     fn take(&mut self, problems: &[minwise_engine::SettingProblem]) {
-        // An option that could not be read stands at its default, of which nothing need be said.
+        // An option that could not be parsed has its default value. A problem with this default would only confuse.
         let noted: Vec<String> = self.0.iter().map(|problem| problem.option().to_owned()).collect();
         let new = problems.iter().map(FlagProblem::from);
         self.0.extend(new.filter(|problem| !noted.iter().any(|option| option == problem.option())));
     }
 
-    /// Fails if anything was wrong.
+    /// Returns the collected problems as an error, if there are any.
     pub fn finish(self) -> Result<(), Failure> {
         if self.0.is_empty() { Ok(()) } else { Err(Failure::Options(self.0)) }
     }
 
-    /// What the engine has built, unless it or an option before it was refused. All problems are reported together.
+    /// Returns the value that the engine built, if neither the engine nor an option before it was refused. All problems
+    /// are reported together.
     pub fn built<T>(mut self, built: Result<T, minwise_engine::Error>) -> Result<T, Failure> {
         match built {
             Ok(built) if self.0.is_empty() => Ok(built),
@@ -120,7 +123,7 @@ impl FlagProblems {
 const WHOLE: &str = "a whole number";
 const NUMBER: &str = "a number";
 
-/// A count that is at least 1.
+/// Parses a count and records a problem if it is 0.
 pub fn count(problems: &mut FlagProblems, option: &str, text: &str) -> usize {
     let number = problems.whole_or(1, 1, option, text);
     if number == 0 {
@@ -129,13 +132,13 @@ pub fn count(problems: &mut FlagProblems, option: &str, text: &str) -> usize {
     number.max(1)
 }
 
-/// The `minhash` with this many registers; the default stands in for one that is not possible.
+/// Returns the spec of `minhash` with this many registers, or the default if the number is invalid.
 pub fn method(registers: &str, problems: &mut FlagProblems) -> Method {
     let registers = Some(problems.whole_or(128, 1, "--registers", registers));
     made(&SpecOptions::default().registers(registers), problems).method
 }
 
-/// Options by name and text, as the engine reads them.
+/// Converts options, given by name and text, to arguments of the engine.
 fn arguments<'a>(options: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) -> Arguments {
     let mut arguments = Arguments::new();
     for (setting, text) in options {
@@ -147,7 +150,7 @@ fn arguments<'a>(options: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) 
     arguments
 }
 
-/// A flag as text.
+/// Returns the text of a flag that is set.
 fn flag(is_set: bool) -> Option<&'static str> {
     is_set.then_some("true")
 }
@@ -175,27 +178,29 @@ fn weight_texts(args: &WeightArgs) -> [(&str, Option<&str>); 2] {
 }
 
 fn band_texts(args: &BandArgs) -> [(&str, Option<&str>); 3] {
-    // The parser refuses a recall beside bands, so that the one here is the default.
+    // The parser refuses `--recall` beside `--bands`, so with bands or rows this recall is the default and is not
+    // passed on.
     let recall = (args.bands.is_none() && args.rows.is_none()).then_some(args.recall.as_str());
     [("bands", args.bands.as_deref()), ("rows", args.rows.as_deref()), ("recall", recall)]
 }
 
-/// What is done to text; the rest of the spec is at its default.
+/// Returns a spec with the settings of text. All other settings have their defaults.
 pub fn text_spec(args: &TextArgs, problems: &mut FlagProblems) -> Spec {
     made_of(arguments(text_texts(args)), problems)
 }
 
-/// A spec for sets.
+/// Returns a spec for sets.
 pub fn spec(args: &SpecArgs, problems: &mut FlagProblems) -> Spec {
     made_of(arguments(spec_texts(args)), problems)
 }
 
-/// A spec for sets, or for weighted sets if weights are asked for. The fingerprints of tables are not in it yet.
+/// Returns a spec for sets, or for weighted sets if weights are asked for. The fingerprints of weight tables are added
+/// later.
 pub fn weighted_spec(args: &SpecArgs, weights: &WeightArgs, problems: &mut FlagProblems) -> Spec {
     made_of(arguments(weight_texts(weights).into_iter().chain(spec_texts(args))), problems)
 }
 
-/// A spec for the texts of a comparison of sketches, and the sketches: those that are named, or every kind.
+/// Returns the spec for the texts of a comparison of sketches, and the sketches: those that are named, or every kind.
 pub fn sketches(args: &AccuracyArgs, problems: &mut FlagProblems) -> (Spec, Vec<Method>) {
     let spec = |sketch: Option<&str>, problems: &mut FlagProblems| {
         let own = [("registers", args.registers.as_deref()), ("seed", Some(&*args.seed)), ("sketch", sketch)];
@@ -220,7 +225,7 @@ pub fn sketches(args: &AccuracyArgs, problems: &mut FlagProblems) -> (Spec, Vec<
             }
             name => methods.push(spec(name, &mut own).method),
         }
-        // A setting that is wrong for all sketches is reported once.
+        // A setting that is invalid for all sketches is reported once.
         let is_new = |problem: &FlagProblem| problems.0.iter().all(|known| known.message != problem.message);
         let new: Vec<FlagProblem> = own.0.into_iter().filter(is_new).collect();
         problems.0.extend(new);
@@ -254,22 +259,23 @@ pub fn threads(args: &ThreadArgs, problems: &mut FlagProblems) -> usize {
     }
 }
 
-/// Settings of which one option is given.
+/// Returns settings in which only the setting `setting` is given.
 fn settings_with(setting: &str, text: Option<&str>, problems: &mut FlagProblems) -> RunSettings {
     settings_of(&mut arguments([(setting, text)]), problems)
 }
 
-/// Threads, if they are given.
+/// Returns the number of threads, if it is given.
 pub fn given_threads(args: &ThreadArgs, problems: &mut FlagProblems) -> Option<usize> {
     settings_with("threads", args.threads.as_deref(), problems).threads
 }
 
-/// Rejected records that are put up with, if there is a limit.
+/// Returns the number of rejected records that are permitted, if there is a limit.
 pub fn max_rejects(text: Option<&str>, problems: &mut FlagProblems) -> Option<u64> {
     settings_with("max-rejects", text, problems).max_rejects
 }
 
-/// Fields of records that have one value each, separated by commas; none for an empty list.
+/// Parses a list of fields of records, separated by commas. Each field must have one value per record. An empty text
+/// gives no field.
 pub fn fields(option: &str, text: &str, problems: &mut FlagProblems) -> Vec<FieldPath> {
     if text.is_empty() {
         return vec![];
@@ -281,17 +287,17 @@ pub fn fields(option: &str, text: &str, problems: &mut FlagProblems) -> Vec<Fiel
     })
 }
 
-/// The field, if it leads to one value.
+/// Returns the field if it has one value per record, and an error otherwise.
 fn one_value(field: FieldPath) -> Result<FieldPath, minwise_corpus::Error> {
     field.check_one_value().map(|()| field)
 }
 
-/// The most memory that a run is to take, if it is given.
+/// Returns the memory limit of a run, if it is given.
 pub fn memory(args: &RunArgs, problems: &mut FlagProblems) -> Option<MemoryLimit> {
     settings_with("memory", args.memory.as_deref(), problems).memory
 }
 
-/// A standard error that an estimate can have.
+/// Parses the standard error of an estimate. The error must be above 0 and at most 0.5.
 pub fn standard_error(text: &str, problems: &mut FlagProblems) -> f64 {
     let error = problems.share_or(0.02, "--error", text);
     if !(error > 0.0 && error <= 0.5) {
@@ -303,7 +309,7 @@ pub fn standard_error(text: &str, problems: &mut FlagProblems) -> f64 {
     error
 }
 
-/// How sketches are cut into bands.
+/// Returns the given bands and rows, or the recall from which they follow.
 pub fn bands(args: &BandArgs, problems: &mut FlagProblems) -> Bands {
     let mut arguments = arguments(band_texts(args));
     let bands = arguments.bands();
@@ -311,7 +317,7 @@ pub fn bands(args: &BandArgs, problems: &mut FlagProblems) -> Bands {
     bands
 }
 
-/// Bands and rows of a plan, as asked for or as the recall needs them.
+/// Returns the bands and rows of a plan: the given ones, or those that the recall requires.
 pub fn banding(
     args: &BandArgs,
     method: Method,
@@ -331,7 +337,7 @@ pub fn banding(
     }
 }
 
-/// The options of a run that decide what is a near-duplicate, and what the run may take.
+/// Returns the options of a run that define near-duplicates and limit the run.
 pub fn run_arguments(near: &NearArgs, sketch: &SketchArgs, run: &RunArgs) -> Arguments {
     let own = [
         ("threshold", Some(&*near.threshold)),
@@ -350,24 +356,24 @@ pub fn run_arguments(near: &NearArgs, sketch: &SketchArgs, run: &RunArgs) -> Arg
     arguments(own.into_iter().chain(spec).chain(band_texts(&sketch.bands)))
 }
 
-/// The settings of a run, read from the options.
+/// Returns the settings of a run, parsed from the options.
 pub fn run(near: &NearArgs, sketch: &SketchArgs, run: &RunArgs, problems: &mut FlagProblems) -> RunSettings {
     settings_of(&mut run_arguments(near, sketch, run), problems)
 }
 
-/// The settings of a run, with the texts noted that cannot be read.
+/// Returns the settings of a run, and records the texts that cannot be parsed.
 pub fn settings_of(arguments: &mut Arguments, problems: &mut FlagProblems) -> RunSettings {
     let settings = arguments.settings();
     problems.note(arguments);
     settings
 }
 
-/// The inputs that words stand for.
+/// Converts words of the command line to inputs.
 pub fn words(words: &[OsString]) -> Vec<Input> {
     words.iter().map(Input::from_word).collect()
 }
 
-/// The inputs of a run, read from the options.
+/// Returns the inputs of a run, parsed from the options.
 pub fn inputs(
     args: &InputArgs,
     reading: &ReadingArgs,
@@ -382,22 +388,23 @@ pub fn inputs(
         .ignore_text(weights.map(|args| words(&args.ignore_text)).unwrap_or_default())
 }
 
-/// The error that the filter may make, if it is wanted.
+/// Returns the error of the filter, if a filter is wanted.
 pub fn filter_error(text: &str, problems: &mut FlagProblems) -> Option<f64> {
     settings_with("filter-error", Some(text), problems).filter_error
 }
 
-/// The looks of the filter; a list that cannot be read is noted, and one look at one register stands in, which is valid.
+/// Parses the looks of the filter. If the list is invalid, the problem is recorded and one look at one register is
+/// returned, which is valid.
 pub fn looks(text: &str, problems: &mut FlagProblems) -> Vec<usize> {
     settings_with("looks", Some(text), problems).looks.unwrap_or_default()
 }
 
-/// The error that each look of the filter may make.
+/// Returns the error that each look of the filter may make.
 pub fn error_per_look(text: Option<&str>, problems: &mut FlagProblems) -> Option<f64> {
     settings_with("error-per-look", text, problems).error_per_look
 }
 
-/// A filter as it would be made for this threshold and error, with that error.
+/// Returns the filter for this threshold and error, with the parsed error.
 pub fn planned_filter(
     error: &str,
     method: Method,
@@ -413,7 +420,8 @@ pub fn planned_filter(
         return None;
     }
     let looks = default_looks(method.registers());
-    // Registers of `minhash` agree with the probability of the similarity itself.
+    // Two registers of `minhash` agree with a probability equal to the similarity, so the threshold is passed
+    // unchanged.
     let filter = Filter::new(threshold, method.registers(), &looks, ErrorBudget::Exact(error));
     problems.check("--filter", filter).map(|filter| (filter, error))
 }
@@ -449,7 +457,7 @@ mod tests {
         assert_eq!(options, ["--threshold", "--order", "--threads", "--memory"]);
     }
 
-    /// One option may have several problems, and none of them is dropped.
+    /// Several problems of one option are all reported.
     #[test]
     fn several_problems_of_one_option_are_all_reported() {
         let settings = RunSettings::default().keep(Some("newest:a..b;oldest:c..d".parse().unwrap()));

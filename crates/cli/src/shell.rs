@@ -1,12 +1,12 @@
-//! Words as a shell takes them, so that a command can be copied.
+//! Quotes words for a shell, so that a command can be copied.
 
-/// The command of this process, to be typed again.
+/// Returns the command line of this process, quoted so that it can be typed again.
 pub fn command() -> String {
     let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
     ["minwise".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// A word in quotation marks, unless no shell sees anything in it but itself.
+/// Returns a word in quotation marks, unless none of its characters has a special meaning in any shell.
 fn quoted(word: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_=+:,./@%".contains(character);
     if !word.is_empty() && word.chars().all(is_plain) {

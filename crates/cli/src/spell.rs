@@ -1,8 +1,8 @@
-//! Settings and actions as the command line spells them.
+//! Spells settings and actions as flags and commands.
 
 use minwise::Sentence;
 
-/// A sentence with its settings as flags and its actions as commands.
+/// Returns the text of a sentence in which settings are flags and actions are commands.
 pub fn spelled(sentence: &Sentence) -> String {
     sentence.as_flags("minwise")
 }

@@ -1,4 +1,4 @@
-//! What a run did, in lines for people: first what everybody asks for, then technical figures under "Details".
+//! Formats the summary of a run for people: common figures first, then technical figures under "Details".
 
 use std::fmt::{self, Write as _};
 use std::time::Duration;
@@ -7,10 +7,10 @@ use minwise::candidate::Curve;
 use minwise::figure::{counted, grouped, interval, lower_bound, percent, probability};
 use minwise_engine::audit::Audit;
 
-/// Columns of the names of lines.
+/// Width of the column of names, in characters.
 const NAMES: usize = 12;
 
-/// The lines of a summary, each with its name.
+/// Lines of a summary, each with its name.
 #[derive(Debug, Default)]
 pub struct SummaryLines {
     lines: Vec<(&'static str, String)>,
@@ -18,22 +18,22 @@ pub struct SummaryLines {
 }
 
 impl SummaryLines {
-    /// A line that everybody reads.
+    /// Appends a line.
     pub fn line(&mut self, name: &'static str, text: impl Into<String>) {
         self.lines.push((name, text.into()));
     }
 
-    /// A line, if there is something to print.
+    /// Appends a line, if there is a text.
     pub fn optional(&mut self, name: &'static str, text: Option<String>) {
         self.lines.extend(text.map(|text| (name, text)));
     }
 
-    /// A technical figure.
+    /// Appends a technical figure to the details.
     pub fn detail(&mut self, name: &'static str, text: impl Into<String>) {
         self.details.push((name, text.into()));
     }
 
-    /// The times of the stages, among the details.
+    /// Appends the durations of the stages to the details.
     pub fn stages(&mut self, stages: &[(&'static str, Duration)]) {
         let seconds = |(name, elapsed): &(&str, Duration)| format!("{name} {:.2} s", elapsed.as_secs_f64());
         let all: Vec<String> = stages.iter().map(seconds).collect();
@@ -48,7 +48,7 @@ impl fmt::Display for SummaryLines {
         let mut out = String::new();
         let mut before = "";
         for (name, text) in &self.lines {
-            // A second line of the same name continues the first.
+            // A further line of the same name continues the line before, so the name is not repeated.
             let shown = if *name == before { "" } else { name };
             let _ = writeln!(out, "{shown:NAMES$}{text}");
             before = name;
@@ -63,17 +63,18 @@ impl fmt::Display for SummaryLines {
     }
 }
 
-/// What became of the candidate pairs.
+/// Counts of candidate pairs by their outcome.
 #[derive(Debug, Clone, Copy)]
 pub struct ComparedPairs<'a> {
     pub candidates: u64,
-    /// Pairs that their sketches ruled out.
+    /// Number of pairs that were ruled out by their sketches.
     pub filtered: u64,
-    /// Pairs that were compared exactly.
+    /// Number of pairs that were compared exactly.
     pub compared: u64,
-    /// Pairs of them that reach the threshold.
+    /// Number of compared pairs that reach the threshold.
     pub verified: u64,
-    /// Pairs that are reordered, exactly and by their sketches.
+    /// Number of pairs that the exact comparison found reordered; `reordered_estimated` counts pairs found reordered by
+    /// sketches.
     pub reordered: u64,
     pub reordered_estimated: u64,
     pub threshold: f64,
@@ -107,7 +108,7 @@ impl fmt::Display for ComparedPairs<'_> {
     }
 }
 
-/// The recall of a run: expected, and measured by an audit.
+/// Returns the line about the recall of a run: the expected recall, and the recall that an audit measured.
 pub fn recall(
     expected: Option<f64>,
     low: Option<f64>,
@@ -131,12 +132,12 @@ pub fn recall(
     audit.map_or_else(|| expected.clone(), |audit| format!("{expected}; {}", measured(audit)))
 }
 
-/// The probability of finding a pair at the threshold, if any pairs could be found.
+/// Returns the threshold and the probability of finding a pair at the threshold, unless no documents were read.
 pub fn at_threshold(read: u64, threshold: f64, curve: &Curve) -> Option<(f64, f64)> {
     (read > 0).then(|| (threshold, curve.probability(threshold)))
 }
 
-/// The line about recall if no pair was found and all documents were compared with one another.
+/// Returns the line about recall if no pair was found although all documents were compared with one another.
 fn confirmed(documents: u64) -> String {
     match documents {
         1 => "nothing to measure, because there is only one document".to_owned(),
@@ -148,7 +149,7 @@ fn confirmed(documents: u64) -> String {
     }
 }
 
-/// What an audit measured.
+/// Returns the line about the recall that an audit measured.
 fn measured(audit: &Audit) -> String {
     let Audit { kept, documents, missed, recall, low, high, .. } = *audit;
     if documents < kept.min(1) {
@@ -161,7 +162,7 @@ fn measured(audit: &Audit) -> String {
     } else {
         format!("a sample of {} of {}", grouped(documents), counted(kept, "kept document"))
     };
-    // A search of a sample, or one by bands, does not find everything.
+    // A search of a sample, or a search by bands, does not find all duplicates, so the verb is weaker.
     let (one, several) = if audit.is_complete() {
         ("repeats", "repeat")
     } else {
@@ -182,18 +183,18 @@ fn measured(audit: &Audit) -> String {
     format!("{share} measured{ends}: {repeat}{more}")
 }
 
-/// Documents that are kept, removed or marked, with their share of all that were read.
+/// Returns the number of documents that are kept, removed or marked, with their share of all documents that were read.
 pub fn documents_of(documents: u64, read: u64) -> String {
     let share = if read == 0 { String::new() } else { format!(" ({})", percent(documents, read)) };
     format!("{}{share}", counted(documents, "document"))
 }
 
-/// The bound on the error of the filter, where the error was given for one look.
+/// Returns the upper bound on the error of the whole filter, if the error was given per look.
 pub fn total_error(error: f64) -> String {
     format!("all looks of the filter together lose at most {error:e} of the pairs at the threshold")
 }
 
-/// The share of the registers of candidate pairs that the filter compared.
+/// Returns the share of the registers of candidate pairs that the filter compared.
 pub fn filter_share(compared: u64, registers: u64) -> Option<String> {
     (registers > 0).then(|| {
         format!(
@@ -203,7 +204,7 @@ pub fn filter_share(compared: u64, registers: u64) -> Option<String> {
     })
 }
 
-/// How candidates were found.
+/// Returns the search by which candidates were found, in words.
 pub fn found_by(search: &str, bands: usize, rows: usize) -> String {
     match search {
         "banding" => format!("{} of {}", counted(bands as u64, "band"), counted(rows as u64, "row")),
@@ -212,18 +213,18 @@ pub fn found_by(search: &str, bands: usize, rows: usize) -> String {
     }
 }
 
-/// The number of records that were read. If none of them was rejected, all are documents.
+/// Returns the number of records that were read. If no record was rejected, they are called documents.
 pub fn records(read: u64, rejected: u64) -> String {
     counted(read, if rejected == 0 { "document" } else { "record" })
 }
 
-/// Documents whose text is null, as the rest of a sentence; nothing if there are none.
+/// Returns the end of a sentence with the number of documents whose text is null, or an empty text if it is 0.
 pub fn with_nulls(nulls: u64) -> String {
     if nulls == 0 { String::new() } else { format!("; {} with a null text", grouped(nulls)) }
 }
 
-/// The numbers of skipped files and records; nothing if both are 0. Unless the files are listed anyway, the text names the option
-/// that lists them.
+/// Returns the numbers of skipped files and records, or `None` if both are 0. Unless the files are listed anyway, the
+/// text names the option that lists them.
 pub fn skipped(files: u64, records: u64, are_listed: bool) -> Option<String> {
     let option = |them: &str| if are_listed { String::new() } else { format!(" (`--verbose` lists {them})") };
     let files = match files {
@@ -239,7 +240,7 @@ pub fn skipped(files: u64, records: u64, are_listed: bool) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// How long a run took, and how fast it was. `documents` and `bytes` that are 0 are left out.
+/// Returns the duration and the speed of a run. If `documents` or `bytes` is 0, its rate is left out.
 pub fn time(elapsed: Duration, documents: u64, bytes: u64) -> String {
     let seconds = elapsed.as_secs_f64().max(1e-9);
     let mut out = format!("{seconds:.2} s");
@@ -274,7 +275,7 @@ mod tests {
             said([1200, 1200, 98, 2], [0.98, 0.97, 0.981]),
             "98.00 % measured (97.00 % to 98.10 % with 95 % confidence): 2 of the 1,200 kept documents were found to repeat another one"
         );
-        // An interval that is the value itself is not printed.
+        // An interval that consists of one value is not printed.
         assert_eq!(
             said([1200, 1200, 98, 0], [1.0; 3]),
             "100 % measured: none of the 1,200 kept documents repeats another one"
@@ -284,7 +285,7 @@ mod tests {
         let unlike =
             "none was removed and none of a sample of 9 of 12 kept documents was found to repeat another one";
         assert_eq!(said([12, 9, 0, 0], [1.0, 0.0, 1.0]), format!("not measured, because {unlike}{more}"));
-        // All documents were compared with all.
+        // All documents were compared with all others.
         assert_eq!(
             said([9, 9, 0, 0], [1.0; 3]),
             "not measured, because none was removed and none of the 9 kept documents repeats another one"

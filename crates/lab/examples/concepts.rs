@@ -1,4 +1,4 @@
-//! Writes the generated files of `docs/concepts` into a folder: `cargo x docs` calls it.
+//! Writes the generated files of `docs/concepts` into a folder. `cargo x docs` runs this program.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The list of all experiments.
+//! Lists all experiments.
 
 use anyhow::{Context as _, Result};
 
@@ -6,14 +6,14 @@ use crate::definition::Definition;
 use crate::experiment::{Experiment, Runner};
 use crate::experiments::{ours, s000, s001, s002, s003, s004};
 
-/// Each name with its definition and its runner.
+/// Lists each name with its definition and its runner.
 macro_rules! catalogue {
     ($($name:literal => $runner:path,)*) => {
         [$(($name, include_str!(concat!("../definitions/", $name, ".toml")), $runner as Runner)),*]
     };
 }
 
-/// All experiments, in the order of their names.
+/// Returns all experiments, in the order of their names.
 pub fn all() -> Result<Vec<Experiment>> {
     catalogue! {
         "000/figure-1" => s000::figure_1::run,
@@ -92,7 +92,7 @@ mod tests {
                 Expectation::Reproduced | Expectation::ShapeReproduced => {
                     assert!(errata.is_empty(), "{}", experiment.name);
                 }
-                // A sentence may fail for other reasons than an error of the source.
+                // A statement of the source may fail for other reasons than an erratum.
                 Expectation::NotReproduced => {}
             }
             assert!(errata.is_sorted(), "{}", experiment.name);
@@ -100,11 +100,11 @@ mod tests {
         }
     }
 
-    /// Every figure and table of the five works, as their texts number them.
+    /// Source, number of figures and number of tables of the five works, by their own numbering.
     const PRINTED: [(&str, u32, u32); 5] =
         [("000", 7, 4), ("001", 5, 0), ("002", 5, 0), ("003", 10, 1), ("004", 3, 4)];
 
-    /// Drawings of a process, without an axis or a number.
+    /// Figures that draw a process, without an axis or a number.
     const DRAWINGS: [(&str, &str, &str); 6] = [
         ("001", "figure 1", "how a product is cut to a hash value"),
         ("003", "figure 1", "the steps of clustering"),

@@ -1,51 +1,51 @@
-//! What a verdict is made of: statements about numbers that hold or do not.
+//! Checks of experiments: statements about numbers that hold or do not. The verdict of an experiment follows from them.
 //!
-//! A simulated value may deviate by [`STANDARD_ERRORS`] of its own standard errors, a printed one by half a unit of its last digit, a
-//! counted one not at all. Where a source says "high", "low" or "about" and gives no number, the number is chosen, and the check
-//! states it.
+//! A simulated value may deviate by [`STANDARD_ERRORS`] of its own standard errors, a printed value by half a unit of
+//! its last digit. A counted value may not deviate. If a source says "high", "low" or "about" without a number, we
+//! choose a number, and the check states it.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How many standard errors a simulated value may lie from the one it estimates. A normal one does so in one of 1.7
-/// million cases, and a full run has some thousand.
+/// Number of standard errors by which a simulated value may deviate from its expected value. A normal value deviates by
+/// more in 1 of 1.7 million cases, and a full run has some thousand values.
 pub const STANDARD_ERRORS: f64 = 5.0;
 
-/// What a check is about.
+/// Subject of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckKind {
-    /// Whether what was measured is what theory says.
+    /// The measured value equals the value of theory.
     Theory,
-    /// Whether what was measured runs as the source says: which is larger, what grows.
+    /// The measured values have the shape that the source describes: which is larger, which grows.
     Shape,
-    /// Whether what the source prints is so.
+    /// A printed number or statement of the source is correct.
     Published,
-    /// Whether what the source prints can be so at all.
+    /// A printed number of the source is possible at all.
     Possible,
-    /// Whether what the source says about times is so on this machine, in this run.
+    /// A statement of the source about times holds on this machine, in this run.
     Clock,
-    /// Whether a stand-in for data that cannot be had is as it was made to be. It is no evidence for the source.
+    /// A stand-in for unavailable data has the properties that it was made to have. This is no evidence for the source.
     StandIn,
 }
 
-/// A statement, and whether it holds.
+/// Statement, and whether it holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Check {
-    /// What it is about.
+    /// Subject of the check.
     pub kind: CheckKind,
-    /// The statement.
+    /// Statement in words.
     pub claim: String,
-    /// What was found.
+    /// Value that was found.
     pub found: String,
-    /// What it was compared with.
+    /// Value or range with which `found` was compared.
     pub against: String,
-    /// Whether it holds.
+    /// Whether the statement holds.
     pub holds: bool,
-    /// The erratum that says why a published statement does not.
+    /// Erratum that explains why a published statement does not hold.
     pub erratum: Option<String>,
-    /// Why a statement of the source does not hold here, where no erratum shows that it is wrong.
+    /// Reason why a statement of the source does not hold here, if no erratum shows that it is wrong.
     #[serde(default)]
     pub reason: Option<String>,
 }
@@ -62,7 +62,7 @@ impl Check {
         Self { kind, claim: claim.to_owned(), found, against, holds, erratum: None, reason: None }
     }
 
-    /// What was simulated is what theory says, but for its standard error.
+    /// Returns a check that a simulated value equals the value of theory within its standard error.
     #[must_use]
     pub fn simulated(claim: &str, found: f64, expected: f64, standard_error: f64) -> Self {
         let mut deviations = Deviations::default();
@@ -74,68 +74,68 @@ impl Check {
         }
     }
 
-    /// What was computed is the known value, which is given with so many digits.
+    /// Returns a check that a computed value equals the known value to all digits that are given.
     #[must_use]
     pub fn known(claim: &str, found: f64, expected: &Printed) -> Self {
         Self::new(CheckKind::Theory, claim, significant(found), expected, expected.agrees(found))
     }
 
-    /// What was counted or computed is so, without tolerance.
+    /// Returns a check that two counted or computed values are equal, without tolerance.
     #[must_use]
     pub fn exact<T: fmt::Display + PartialEq>(claim: &str, found: &T, expected: &T) -> Self {
         Self::new(CheckKind::Theory, claim, found, expected, found == expected)
     }
 
-    /// A law that what was measured must obey.
+    /// Returns a check that a measured value obeys a law.
     #[must_use]
     pub fn law(claim: &str, found: impl fmt::Display, law: impl fmt::Display, holds: bool) -> Self {
         Self::new(CheckKind::Theory, claim, found, law, holds)
     }
 
-    /// Something that the source sees in its picture is in ours.
+    /// Returns a check that our result has the shape that the source sees in its figure.
     #[must_use]
     pub fn shape(claim: &str, found: impl fmt::Display, wanted: impl fmt::Display, holds: bool) -> Self {
         Self::new(CheckKind::Shape, claim, found, wanted, holds)
     }
 
-    /// A printed number is the right one.
+    /// Returns a check that a printed number is correct.
     #[must_use]
     pub fn published(claim: &str, found: f64, printed: &Printed) -> Self {
         Self::new(CheckKind::Published, claim, significant(found), printed, printed.agrees(found))
     }
 
-    /// A printed statement is right.
+    /// Returns a check that a printed statement is correct.
     #[must_use]
     pub fn stated(claim: &str, found: impl fmt::Display, stated: impl fmt::Display, holds: bool) -> Self {
         Self::new(CheckKind::Published, claim, found, stated, holds)
     }
 
-    /// A printed number lies within what is possible.
+    /// Returns a check that a printed number lies within the possible range.
     #[must_use]
     pub fn possible(claim: &str, printed: impl fmt::Display, bound: impl fmt::Display, holds: bool) -> Self {
         Self::new(CheckKind::Possible, claim, printed, bound, holds)
     }
 
-    /// Something that the source says about times is so here.
+    /// Returns a check that a statement of the source about times holds on this machine.
     #[must_use]
     pub fn clock(claim: &str, found: impl fmt::Display, stated: impl fmt::Display, holds: bool) -> Self {
         Self::new(CheckKind::Clock, claim, found, stated, holds)
     }
 
-    /// A stand-in has what it was made to have.
+    /// Returns a check that a stand-in has the property that it was made to have.
     #[must_use]
     pub fn stand_in(claim: &str, found: impl fmt::Display, wanted: impl fmt::Display, holds: bool) -> Self {
         Self::new(CheckKind::StandIn, claim, found, wanted, holds)
     }
 
-    /// The same check; if it does not hold, this is why: other data, another machine or another program.
+    /// Adds the reason that is reported if the check does not hold: other data, another machine or another program.
     #[must_use]
     pub fn because(mut self, reason: &str) -> Self {
         self.reason = Some(reason.to_owned());
         self
     }
 
-    /// The same check; if it does not hold, this erratum says why.
+    /// Adds the erratum that explains why the check does not hold.
     #[must_use]
     pub fn erratum(mut self, erratum: &str) -> Self {
         self.erratum = Some(erratum.to_owned());
@@ -143,7 +143,7 @@ impl Check {
     }
 }
 
-/// Many simulated values that are to be what theory says: the one that deviates most stands for all.
+/// Deviations of many simulated values from theory. The largest deviation decides the check.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Deviations {
     points: usize,
@@ -151,10 +151,10 @@ pub struct Deviations {
 }
 
 impl Deviations {
-    /// Takes one in.
+    /// Adds a simulated value.
     pub fn add(&mut self, found: f64, expected: f64, standard_error: f64) {
         let difference = (found - expected).abs();
-        // Without any chance left the two must be equal, up to the rounding of sums.
+        // A standard error of 0 leaves no room for chance, so the two values must be equal up to the rounding of sums.
         let deviation = if standard_error > 0.0 {
             difference / standard_error
         } else if difference <= expected.abs() * 1e3 * f64::EPSILON {
@@ -163,11 +163,11 @@ impl Deviations {
             f64::INFINITY
         };
         self.points += 1;
-        // Not a number deviates without bound.
+        // A value that is not a number counts as an infinite deviation.
         self.worst = if deviation >= 0.0 { self.worst.max(deviation) } else { f64::INFINITY };
     }
 
-    /// The check that all of them are as they should be.
+    /// Returns a check that no value deviates by more than [`STANDARD_ERRORS`].
     #[must_use]
     pub fn check(&self, claim: &str) -> Check {
         let found = format!("at most {:.2} standard errors apart at {} points", self.worst, self.points);
@@ -176,20 +176,20 @@ impl Deviations {
     }
 }
 
-/// A number with as many digits as are printed.
+/// Number as it is printed, with its number of digits.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Printed {
     text: String,
-    /// The number.
+    /// Numeric value.
     pub value: f64,
     half_unit: f64,
 }
 
 impl Printed {
-    /// Whether a number, rounded to as many digits, is this one.
+    /// Reports whether `found`, rounded to the digits of this number, equals it.
     ///
-    /// A half that was rounded either way agrees.
+    /// A value exactly between two roundings agrees with both.
     #[must_use]
     pub fn agrees(&self, found: f64) -> bool {
         (found - self.value).abs() <= self.half_unit + self.value.abs() * 4.0 * f64::EPSILON
@@ -215,7 +215,7 @@ impl fmt::Display for Printed {
     }
 }
 
-/// A number with five significant digits, written out where that is short.
+/// Formats a number with five significant digits, without an exponent if it is short.
 #[must_use]
 pub fn significant(value: f64) -> String {
     let digits = |value: f64, decimals: usize| {

@@ -1,7 +1,7 @@
-//! A corpus of any size whose near-duplicates are known.
+//! Generates a corpus of any size whose near-duplicates are known.
 //!
-//! Every document is a function of the seed and its number, so that a copy can be made of any earlier document without
-//! keeping it. Words are as frequent as those of a language (Zipf), and spelled as syllables.
+//! Every document is a function of the seed and its number, so any earlier document can be copied without being stored.
+//! Words have the frequencies of a natural language (Zipf), and are spelled as syllables.
 
 use std::io::{self, Write};
 
@@ -12,42 +12,43 @@ use minwise_engine::parallel;
 
 use crate::simulate::Random;
 
-/// Distinct words.
+/// Number of distinct words.
 const WORDS: usize = 50_000;
-/// Steps in which a word is drawn: more of them fall on more frequent words.
+/// Number of steps from which a word is drawn. A frequent word has more steps.
 const STEPS: usize = 1 << 17;
-/// Documents in which an original is looked for. If nearly all are copies, it is the first of all.
+/// Number of documents that are searched for an original. If none is found, the first document is the original.
 const NEAR: usize = 1 << 10;
-/// Documents that a thread makes at a time.
+/// Number of documents that a thread makes at a time.
 const PORTION: u64 = 2000;
 
-/// What a corpus is to be like.
+/// Settings of a generated corpus.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Made {
-    /// How many documents there are.
+    /// Number of documents.
     pub documents: u64,
-    /// Words of a document, on average; some have half as many, some half as many again.
+    /// Mean number of words per document. Lengths are spread evenly from half to one and a half of the mean.
     pub words: u64,
-    /// The share of documents that are copies of an earlier one.
+    /// Share of documents that are copies of an earlier one.
     pub copies: f64,
-    /// The most words that are replaced in a copy; with none, it is equal.
+    /// Upper bound on the words that are replaced in a copy. With 0, copies are equal to their originals.
     pub edits: u64,
-    /// Originals from which copies are made: the first ones. All of them without it.
+    /// Number of originals from which copies are made: the first documents. If it is `None`, all originals are copied.
     pub families: Option<u64>,
-    /// Words of a form that every document begins with, besides its own.
+    /// Number of words of a form with which every document begins, before its own words.
     pub form: u64,
-    /// Documents of a chain of revisions, in each of which words of the one before are replaced; there are no other copies.
+    /// Number of documents per chain of revisions. Each revision replaces words of the revision before. There are no
+    /// other copies.
     pub revisions: Option<u64>,
-    /// Which corpus of the kind.
+    /// Seed that selects one of the corpora with these settings.
     pub seed: u64,
 }
 
-/// What is known of a document.
+/// Known relation of a document to its original.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Truth {
-    /// The document that it is a copy of, if it is one: an original, or the revision before it.
+    /// Original of a copy, or the preceding revision. `None` if the document is no copy.
     pub of: Option<u64>,
-    /// Words that were replaced, some perhaps by themselves.
+    /// Number of words that were replaced, some perhaps by the same word.
     pub edits: u64,
 }
 
@@ -55,13 +56,13 @@ pub struct Truth {
 #[derive(Debug)]
 pub struct DocumentMaker {
     made: Made,
-    /// The word of each step.
+    /// Word of each step.
     steps: Vec<u32>,
     spelled: Vec<String>,
 }
 
 impl DocumentMaker {
-    /// Gets ready; takes some milliseconds.
+    /// Prepares the table of words, which takes some milliseconds.
     #[must_use]
     pub fn new(made: Made) -> Self {
         let total: f64 = (1..=WORDS).map(|rank| 1.0 / rank as f64).sum();
@@ -75,7 +76,7 @@ impl DocumentMaker {
         Self { made, steps, spelled: (0..WORDS).map(spell).collect() }
     }
 
-    /// What is known of a document.
+    /// Returns the original of a document and the number of edits.
     #[must_use]
     pub fn truth(&self, number: u64) -> Truth {
         if let Some(revisions) = self.made.revisions {
@@ -89,7 +90,8 @@ impl DocumentMaker {
         }
         let bound = self.made.families.map_or(number, |families| families.min(number));
         let drawn = random.below(bound.max(1));
-        // The next original before the one that was drawn; the first document always is one.
+        // The drawn document may be a copy, so the nearest original before it is taken. The first document always is an
+        // original.
         let of = (0..=drawn).rev().take(NEAR).find(|&before| self.is_original(before)).unwrap_or(0);
         if of == number {
             return Truth { of: None, edits: 0 };
@@ -101,7 +103,7 @@ impl DocumentMaker {
         !Random::new(self.made.seed, &[1, number]).happens(self.made.copies)
     }
 
-    /// The words of a document, appended to `out`.
+    /// Appends the words of a document to `out`.
     fn words_into(&self, number: u64, out: &mut Vec<u32>) -> Truth {
         let truth = self.truth(number);
         let original = match self.made.revisions {
@@ -114,7 +116,7 @@ impl DocumentMaker {
         let mut random = Random::new(self.made.seed, &[2, original]);
         let words = self.made.words / 2 + random.below(self.made.words + 1);
         out.extend((0..words.max(1)).map(|_| self.word(&mut random)));
-        // A revision has the edits of all before it.
+        // A revision has the edits of all revisions before it.
         let first = if self.made.revisions.is_some() { original + 1 } else { number };
         for edited in first..=number {
             let mut random = Random::new(self.made.seed, &[3, edited]);
@@ -130,7 +132,7 @@ impl DocumentMaker {
         self.steps[random.below(STEPS as u64) as usize]
     }
 
-    /// The text of a document, appended to `out`.
+    /// Appends the text of a document to `out`.
     pub fn text_into(&self, number: u64, out: &mut String) -> Truth {
         let mut words = vec![];
         let truth = self.words_into(number, &mut words);
@@ -143,8 +145,8 @@ impl DocumentMaker {
         truth
     }
 
-    /// Writes the documents of a range as JSON lines, and what is known of the copies as lines of their id, the id of the
-    /// original and their exact similarity with the default shingling.
+    /// Writes the documents of a range as JSON lines. `truths` receives one line per copy: its id, the id of the
+    /// original, and their exact similarity with the default shingling.
     pub fn write(
         &self,
         numbers: std::ops::Range<u64>,
@@ -178,8 +180,8 @@ impl DocumentMaker {
     }
 }
 
-/// Makes a whole corpus with several threads and hands it on in order, in portions: JSON lines, and the lines of
-/// [`DocumentMaker::write`] about their copies, which are empty unless `with_truths` asks for them.
+/// Makes a whole corpus with several threads and passes it to `receive` in order, in portions: JSON lines, and the
+/// lines about copies that [`DocumentMaker::write`] writes. The second part is empty unless `with_truths` is set.
 pub fn make<E: Send + From<io::Error>>(
     made: Made,
     with_truths: bool,
@@ -198,7 +200,7 @@ pub fn make<E: Send + From<io::Error>>(
     parallel::in_order(portions, threads, || (), make, |(documents, truths)| receive(&documents, &truths))
 }
 
-/// A word that can be said, another one for each number.
+/// Spells a number as a pronounceable word. Different numbers have different words.
 fn spell(number: usize) -> String {
     const SYLLABLES: [&str; 40] = [
         "ba", "be", "bo", "da", "de", "di", "fa", "fe", "ga", "go", "ha", "he", "ka", "ki", "ko", "la", "le",
@@ -213,7 +215,7 @@ fn spell(number: usize) -> String {
         if rest == 0 {
             return word;
         }
-        // So that the number with a syllable less is another word.
+        // Without this decrement, a shorter number and a longer one would have the same word.
         rest -= 1;
     }
 }
@@ -245,7 +247,7 @@ mod tests {
         let maker = DocumentMaker::new(MADE);
         let truths: Vec<Truth> = (0..MADE.documents).map(|number| maker.truth(number)).collect();
         let copies = truths.iter().filter(|truth| truth.of.is_some()).count();
-        // 600 expected, with a standard deviation of 20.5.
+        // The expected number is 600, with a standard deviation of 20.5.
         assert!((500..700).contains(&copies), "{copies}");
         for (number, truth) in (0..).zip(&truths) {
             if let Some(of) = truth.of {
@@ -315,7 +317,7 @@ mod tests {
         words
     }
 
-    /// The similarity of sets of five words each, without a shingler.
+    /// Returns the similarity of the sets of five-word shingles, computed without a shingler.
     fn jaccard([a, b]: &[Vec<u32>; 2]) -> f64 {
         let set = |words: &Vec<u32>| words.windows(5).map(<[u32]>::to_vec).collect::<BTreeSet<_>>();
         let (a, b) = (set(a), set(b));

@@ -1,19 +1,19 @@
-//! Outside data: folders of texts.
+//! Reads outside data: folders of texts.
 
 use std::path::Path;
 
 use anyhow::Result;
 
-/// A text file.
+/// Text file of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TextFile {
-    /// Its name.
+    /// Name of the file.
     pub name: String,
-    /// What it says; bytes that are no UTF-8 are replaced.
+    /// Text of the file. Bytes that are not UTF-8 are replaced.
     pub text: String,
 }
 
-/// The files of a folder, in the order of their names.
+/// Returns the files of a folder, in the order of their names.
 pub(crate) fn texts(folder: &Path) -> Result<Vec<TextFile>> {
     let mut files = vec![];
     for entry in fs_err::read_dir(folder)? {

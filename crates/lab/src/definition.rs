@@ -1,28 +1,28 @@
-//! What an experiment varies, what it holds fixed, what was published of it and what is expected.
+//! Defines experiments: what each varies and holds fixed, the published values, and the expected verdict.
 //!
-//! A definition is a file below `crates/lab/definitions`, one an experiment, and is embedded into the program. It holds numbers and
-//! words but no code; the runner of the same name turns settings into measurements and measurements into
-//! [checks](crate::check::Check), and the verdict follows from those.
+//! A definition is a file in `crates/lab/definitions`, one per experiment, and is embedded into the program. It holds
+//! numbers and words but no code. The runner of the same name turns settings into measurements, and measurements into
+//! [checks](crate::check::Check). The verdict follows from the checks.
 
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// How far an experiment can be repeated: the classes of docs/sources/experiments.md.
+/// Degree to which an experiment can be repeated: the classes of docs/sources/experiments.md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub enum Class {
-    /// It follows from theory.
+    /// The result follows from theory.
     A,
-    /// Its shape can be seen on other data.
+    /// The shape of the result can be seen on other data.
     B,
-    /// It needs data that nobody has, or the very machine.
+    /// The experiment needs data that are unavailable, or the source's machine.
     C,
-    /// It contradicts itself.
+    /// The source contradicts itself.
     X,
 }
 
 impl Class {
-    /// Its letter.
+    /// Returns the letter of the class.
     #[must_use]
     pub fn letter(self) -> char {
         match self {
@@ -34,83 +34,83 @@ impl Class {
     }
 }
 
-/// The verdict that a definition expects.
+/// Verdict that a definition expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Expectation {
-    /// Its numbers come out.
+    /// The numbers of the source are reproduced.
     Reproduced,
-    /// They come out once they are corrected.
+    /// The numbers of the source are reproduced once they are corrected.
     Corrected,
-    /// Other data show the same.
+    /// Other data show the same shape.
     ShapeReproduced,
-    /// A sentence of the source does not hold here, for a reason that is known.
+    /// A statement of the source does not hold here, for a known reason.
     NotReproduced,
-    /// Its numbers cannot come out.
+    /// The numbers of the source are impossible.
     NotReproducible,
 }
 
-/// How long it takes on two cores, in seconds.
+/// Duration on two cores, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seconds {
-    /// With fewer trials.
+    /// Duration with fewer trials.
     pub quick: u32,
-    /// As it is meant.
+    /// Duration with all trials.
     pub full: u32,
 }
 
-/// One experiment.
+/// Definition of one experiment.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Definition {
-    /// What is looked at, in a line.
+    /// Subject of the experiment, in one line.
     pub title: String,
-    /// Where it stands in its source.
+    /// Place in the source, such as a figure or section.
     pub place: String,
-    /// The figures and tables of the source that it repeats, such as `figure 1`.
+    /// Figures and tables of the source that the experiment repeats, such as `figure 1`.
     #[serde(default)]
     pub shows: Vec<String>,
-    /// How far it can be repeated.
+    /// Degree to which the experiment can be repeated.
     pub class: Class,
-    /// How long it takes.
+    /// Duration of the experiment.
     pub seconds: Seconds,
-    /// Files or folders of `--data` without which it is skipped.
+    /// Files or folders of `--data` that the experiment needs. Without them, it is skipped.
     #[serde(default)]
     pub needs: Vec<String>,
-    /// Whether something in it is timed, so that its output differs from run to run.
+    /// Whether the experiment measures times, so that its output differs from run to run.
     #[serde(default)]
     pub timing: bool,
-    /// The seed of all that is drawn.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// The verdict that is expected.
+    /// Expected verdict.
     pub expect: Expectation,
-    /// The errata that a correction rests on, or that say why nothing can come out.
+    /// Errata that correct the source, or that explain why its numbers are impossible.
     #[serde(default)]
     pub errata: Vec<String>,
-    /// What was done, what was found, and how to read it.
+    /// Text about the method, the result and its interpretation.
     pub about: String,
-    /// What is varied and what is fixed.
+    /// Parameters that are varied and parameters that are fixed.
     #[serde(default)]
     pub settings: toml::Table,
-    /// What is different in a quick run.
+    /// Settings that replace others in a quick run.
     #[serde(default)]
     pub quick: toml::Table,
-    /// Values of the source, as it prints them.
+    /// Values of the source, as printed.
     #[serde(default)]
     pub published: toml::Table,
-    /// Values that theory gives.
+    /// Values of theory.
     #[serde(default)]
     pub expected: toml::Table,
 }
 
 impl Definition {
-    /// Reads a definition.
+    /// Parses a definition.
     pub fn parse(text: &str) -> Result<Self> {
         Ok(toml::from_str(text)?)
     }
 
-    /// The settings of a run.
+    /// Returns the settings of a run.
     #[must_use]
     pub fn settings(&self, quick: bool) -> toml::Table {
         let mut settings = self.settings.clone();
@@ -121,7 +121,7 @@ impl Definition {
     }
 }
 
-/// A table of a definition as the type that a runner has for it.
+/// Converts a table of a definition to the type of its runner.
 pub(crate) fn typed<T: DeserializeOwned>(table: toml::Table, what: &str) -> Result<T> {
     T::deserialize(table).with_context(|| format!("the {what} of the definition"))
 }

@@ -1,23 +1,23 @@
-//! A corpus many times as large as a real one, with the same share of duplicates.
+//! Makes a corpus many times as large as a real one, with the same share of duplicates.
 //!
-//! Each copy of the corpus spells its words with another permutation of the letters. Two documents of one copy are as similar as
-//! the documents that they were made of, and documents of different copies have nothing in common but words without Latin letters.
+//! Each copy of the corpus spells its words with another permutation of the letters. Two documents of one copy are as
+//! similar as their originals. Documents of different copies share only words without Latin letters.
 
 use minwise_engine::parallel;
 use serde_json::Value;
 
 use crate::simulate::Random;
 
-/// Documents that a thread rewrites at a time.
+/// Number of documents that a thread rewrites at a time.
 const PORTION: usize = 500;
 const LETTERS: usize = 26;
 
-/// A permutation of the Latin letters, the same for lower and upper case.
+/// Permutation of the Latin letters, the same for lower and upper case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Alphabet([u8; LETTERS]);
 
 impl Alphabet {
-    /// The alphabet of a copy of the corpus. Copy 0 is the corpus itself.
+    /// Returns the alphabet of a copy of the corpus. Copy 0 is the corpus itself.
     #[must_use]
     pub fn of_copy(seed: u64, copy: u64) -> Self {
         let mut letters: [u8; LETTERS] = std::array::from_fn(|at| at as u8);
@@ -30,7 +30,7 @@ impl Alphabet {
         Self(letters)
     }
 
-    /// Spells a text with this alphabet. Other characters than `a` to `z` and `A` to `Z` stay.
+    /// Spells a text with this alphabet. Characters other than `a` to `z` and `A` to `Z` are unchanged.
     #[must_use]
     pub fn spell(&self, text: &str) -> String {
         let letter = |letter: char, first: u8| char::from(first + self.0[usize::from(letter as u8 - first)]);
@@ -44,11 +44,11 @@ impl Alphabet {
     }
 }
 
-/// Makes `times` copies of a corpus of JSON lines with several threads, and hands their lines on in order, in portions. Every
-/// copy has the fields `id`, which ends in the number of the copy, and `text`.
+/// Makes `times` copies of a corpus of JSON lines with several threads, and passes their lines to `receive` in order,
+/// in portions. Every copy of a record has the field `text` and the field `id`, which ends in the number of the copy.
 ///
 /// # Errors
-/// Fails if a line is not an object that has the strings `id` and `text`, or if `receive` fails.
+/// Returns an error if a line is not an object with the strings `id` and `text`, or if `receive` returns an error.
 pub fn enlarge<E: Send + From<std::io::Error>>(
     corpus: &str,
     times: u64,
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(ids, ["a~0", "b~0", "a~1", "b~1", "a~2", "b~2"]);
         for copy in [2, 4] {
             let [a, b] = [0, 1].map(|at| made[copy + at]["text"].as_str().unwrap().to_lowercase());
-            // `quick` is the same word in both documents, and another one than in the corpus.
+            // `quick` becomes the same word in both documents of a copy, and a word other than `quick`.
             let word = |text: &str| text.split(' ').nth(1).unwrap().to_owned();
             assert_eq!(word(&a), word(&b));
             assert_ne!(word(&a), "quick");

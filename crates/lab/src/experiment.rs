@@ -1,4 +1,4 @@
-//! An experiment: a definition, and the function that runs it.
+//! Runs an experiment, which consists of a definition and a function.
 
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
@@ -12,42 +12,42 @@ use crate::definition::{self, Definition};
 use crate::plot::Chart;
 use crate::table::Table;
 
-/// What an experiment found.
+/// Findings of an experiment.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ExperimentFindings {
-    /// Numbers.
+    /// Tables of numbers.
     pub tables: Vec<Table>,
-    /// Pictures, by their file names without an extension.
+    /// Charts, with their file names without an extension.
     pub charts: Vec<(String, Chart)>,
-    /// What the verdict is made of.
+    /// Checks from which the verdict follows.
     pub checks: Vec<Check>,
-    /// What was left out, and why.
+    /// Notes about omitted parts, with the reasons.
     pub notes: Vec<String>,
 }
 
 impl ExperimentFindings {
-    /// The same with this table.
+    /// Adds a table.
     #[must_use]
     pub fn table(mut self, table: Table) -> Self {
         self.tables.push(table);
         self
     }
 
-    /// The same with this picture.
+    /// Adds a chart.
     #[must_use]
     pub fn chart(mut self, name: &str, chart: Chart) -> Self {
         self.charts.push((name.to_owned(), chart));
         self
     }
 
-    /// The same with these checks.
+    /// Adds checks.
     #[must_use]
     pub fn checks(mut self, checks: impl IntoIterator<Item = Check>) -> Self {
         self.checks.extend(checks);
         self
     }
 
-    /// The same with these notes.
+    /// Adds notes.
     #[must_use]
     pub fn notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
         self.notes.extend(notes);
@@ -55,34 +55,34 @@ impl ExperimentFindings {
     }
 }
 
-/// Runs an experiment.
+/// Function that runs an experiment.
 pub type Runner = fn(&Context<'_>) -> Result<ExperimentFindings>;
 
-/// An experiment.
+/// Experiment with its definition and its function.
 #[derive(Debug, Clone)]
 pub struct Experiment {
-    /// `source/place`, such as `002/figure-1`.
+    /// Name in the form `source/place`, such as `002/figure-1`.
     pub name: &'static str,
-    /// What it is.
+    /// Definition of the experiment.
     pub definition: Definition,
-    /// How it is run.
+    /// Function that runs the experiment.
     pub runner: Runner,
 }
 
 impl Experiment {
-    /// The source that it is from.
+    /// Returns the source of the experiment.
     #[must_use]
     pub fn source(&self) -> &'static str {
         self.name.split_once('/').map_or(self.name, |(source, _)| source)
     }
 
-    /// Whether it is this one, or one of this source.
+    /// Reports whether `name` is the name of this experiment or of its source.
     #[must_use]
     pub fn is_named(&self, name: &str) -> bool {
         self.name == name || self.source() == name.trim_end_matches('/')
     }
 
-    /// What it needs and the data folder does not have.
+    /// Returns the files and folders that the experiment needs and the data folder does not have.
     #[must_use]
     pub fn missing(&self, data: Option<&Path>) -> Vec<&str> {
         let has = |need: &str| data.is_some_and(|data| data.join(need).exists());
@@ -90,20 +90,20 @@ impl Experiment {
     }
 }
 
-/// How experiments are run.
+/// Options for running experiments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExperimentOptions {
-    /// With fewer trials.
+    /// Whether to run fewer trials.
     pub quick: bool,
-    /// Where outside data are.
+    /// Folder of outside data.
     pub data: Option<PathBuf>,
-    /// A Python that has other engines.
+    /// Python interpreter with other engines installed.
     pub peers: Option<PathBuf>,
-    /// Threads to work with. What comes out does not depend on it.
+    /// Number of threads. The results do not depend on the number.
     pub threads: usize,
 }
 
-/// What a runner is given.
+/// Definition and options that a runner receives.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
     definition: &'a Definition,
@@ -115,34 +115,34 @@ impl<'a> Context<'a> {
         Self { definition, options }
     }
 
-    /// What is varied and what is fixed.
+    /// Returns the varied and fixed parameters.
     pub fn settings<T: DeserializeOwned>(&self) -> Result<T> {
         definition::typed(self.definition.settings(self.options.quick), "settings")
     }
 
-    /// Values of the source.
+    /// Returns the values of the source.
     pub fn published<T: DeserializeOwned>(&self) -> Result<T> {
         definition::typed(self.definition.published.clone(), "published values")
     }
 
-    /// Values that theory gives.
+    /// Returns the values of theory.
     pub fn expected<T: DeserializeOwned>(&self) -> Result<T> {
         definition::typed(self.definition.expected.clone(), "expected values")
     }
 
-    /// The seed of all that is drawn.
+    /// Returns the seed of all random numbers.
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.definition.seed
     }
 
-    /// Threads to work with.
+    /// Returns the number of threads.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.options.threads
     }
 
-    /// Does `work` on every item with the threads of the run and returns the results in the order of the items.
+    /// Runs `work` on every item with the threads of the run, and returns the results in the order of the items.
     pub fn map<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
         let mut results = Vec::with_capacity(items.len());
         let work = |(): &mut (), at: usize| Ok::<R, Infallible>(work(&items[at]));
@@ -154,20 +154,20 @@ impl<'a> Context<'a> {
         results
     }
 
-    /// A Python that has other engines, if one was named.
+    /// Returns the Python interpreter with other engines, if one was given.
     #[must_use]
     pub fn peers(&self) -> Option<&Path> {
         self.options.peers.as_deref()
     }
 
-    /// A file or folder of the data, which the definition says it needs.
+    /// Returns the path of a file or folder that the definition needs.
     pub fn data(&self, name: &str) -> Result<PathBuf> {
         let folder =
             self.options.data.as_ref().with_context(|| format!("`{name}` is needed, with `--data`"))?;
         Ok(folder.join(name))
     }
 
-    /// A file or folder of the data, if it is there.
+    /// Returns the path of a file or folder of the data, if it exists.
     #[must_use]
     pub fn data_if_there(&self, name: &str) -> Option<PathBuf> {
         self.options.data.as_ref().map(|folder| folder.join(name)).filter(|path| path.exists())

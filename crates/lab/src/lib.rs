@@ -1,13 +1,15 @@
-//! Sketches measured, and what was measured drawn.
+//! Measures sketches and draws the measurements.
 //!
 //! - [`plot`]: line and point charts as SVG.
-//! - [`measure`]: the error of real sketches of generated documents, over fixed seeds.
-//! - [`concepts`]: the pictures and the table of `docs/concepts`, made of the two.
-//! - [`catalogue`]: the experiments of the sources, each a [`definition`] and a runner in `experiments`, which turns what
-//!   `simulate` and the library give into [checks](check); the [`verdict`] follows from these.
-//! - [`beyond`]: sketches that the library does not have; [`comparison`]: all sketches at equal bytes and at equal time.
-//! - [`corpus`]: documents of any number whose near-duplicates are known; [`enlarge`]: a real corpus many times over.
-//! - [`record`] and [`report`]: what is kept of a run, and one page of it; [`png`]: its pictures once more.
+//! - [`measure`]: the error of real sketches on generated documents, over fixed seeds.
+//! - [`concepts`]: the charts and the table of `docs/concepts`.
+//! - [`catalogue`]: the experiments of the sources. Each consists of a [`definition`] and a runner in `experiments`. A
+//!   runner computes [checks](check) with `simulate` and the library; the [`verdict`] follows from them.
+//! - [`beyond`]: sketches that the library does not have; [`comparison`]: all sketches at equal bytes and at equal
+//!   time.
+//! - [`corpus`]: generated corpora of any size with known near-duplicates; [`enlarge`]: many spelled copies of a real
+//!   corpus.
+//! - [`record`] and [`report`]: the stored results of a run, and a page of them; [`png`]: the charts as PNG.
 
 #![allow(
     clippy::missing_errors_doc,
@@ -35,8 +37,8 @@ mod simulate;
 pub mod table;
 pub mod verdict;
 
-/// The Rust programs of the repository's README and guides. They are tested here because this crate is not published: the files lie
-/// outside of the package.
+/// Rust programs of the README and the guides of the repository. They are tested in this crate because it is not
+/// published: the files are outside the package.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 #[doc = include_str!("../../../docs/guides/lsh.md")]

@@ -1,26 +1,26 @@
-//! The error of real sketches of generated documents.
+//! Measures the error of real sketches of generated documents.
 //!
-//! A trial draws a family of hash functions, sketches two documents of known similarity with it and takes down the
-//! estimate. Seeds are numbered, so every run measures the same; no formula of the estimators is used except the one that
-//! turns two sketches into an estimate.
+//! A trial draws a family of hash functions, sketches two documents of known similarity with it, and records the
+//! estimate. Seeds are numbered, so every run measures the same values. The measurement uses no formula except the one
+//! that turns two sketches into an estimate.
 
 use minwise::Error;
 use minwise::sketch::{Method, Sketcher};
 
 /// Two documents of distinct shingles that share `common` of `union`.
 ///
-/// Shared shingles come first and in the same order, and both documents are of one length if that is possible, so that
-/// whatever they share stands in the same places.
+/// Shared shingles come first and in the same order, and the documents have equal lengths if possible. Shared shingles
+/// therefore stand in the same places.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShinglePair {
-    /// The shingles of one document.
+    /// Shingles of one document.
     pub a: Vec<u64>,
-    /// The shingles of the other.
+    /// Shingles of the other document.
     pub b: Vec<u64>,
 }
 
 impl ShinglePair {
-    /// The pair of this size and similarity.
+    /// Returns the pair of this size and similarity.
     #[must_use]
     pub fn of(union: usize, common: usize) -> Self {
         let (union, common) = (union as u64, common as u64);
@@ -29,19 +29,19 @@ impl ShinglePair {
     }
 }
 
-/// What the estimates of many trials have in common.
+/// Statistics of the estimates of many trials.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrialStatistics {
-    /// The mean of the estimates.
+    /// Mean of the estimates.
     pub mean: f64,
-    /// Their variance.
+    /// Variance of the estimates.
     pub variance: f64,
-    /// The standard error of the variance: √((m₄ − s⁴)/N), m₄ being the fourth central moment.
+    /// Standard error of the variance: √((m₄ − s⁴)/N), where m₄ is the fourth central moment.
     pub variance_error: f64,
 }
 
 impl TrialStatistics {
-    /// Of these estimates; of fewer than two there is no variance.
+    /// Computes the statistics of these estimates. Fewer than two estimates have no variance.
     #[must_use]
     pub fn of(estimates: &[f64]) -> Self {
         let n = estimates.len() as f64;
@@ -53,7 +53,7 @@ impl TrialStatistics {
     }
 }
 
-/// The sketch of a document.
+/// Returns the sketch of a document.
 #[must_use]
 pub fn sketch(sketcher: &dyn Sketcher, shingles: &[u64]) -> Vec<u32> {
     let mut row = vec![0; sketcher.words()];

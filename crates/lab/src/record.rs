@@ -1,13 +1,14 @@
-//! What is kept of a run: a folder an experiment, with Markdown to read, CSV and JSON to compute with, SVG to look at.
+//! Stores the results of a run: one folder per experiment, with Markdown to read, CSV and JSON for programs, and SVG
+//! charts.
 //!
 //! ```text
 //! README.md                  the verdicts
-//! 002/figure-1/README.md     one experiment, with its tables and pictures
+//! 002/figure-1/README.md     one experiment, with its tables and charts
 //! 002/figure-1/result.json   the same for `minwise-lab report`
-//! 002/figure-1/*.csv, *.svg  its tables and pictures
+//! 002/figure-1/*.csv, *.svg  its tables and charts
 //! ```
 //!
-//! Nothing of it depends on the clock or on the threads, unless the experiment is one that takes times.
+//! No file depends on the clock or on the threads, unless the experiment measures times.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -21,74 +22,75 @@ use crate::png::Renderer;
 use crate::table::{Table, markdown_text};
 use crate::verdict::ExperimentVerdict;
 
-/// A picture of a record.
+/// Chart of a record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Picture {
-    /// Its file, beside `result.json`.
+    /// File name, beside `result.json`.
     pub file: String,
-    /// What it shows.
+    /// Subject of the chart.
     pub title: String,
-    /// What is to be seen in it.
+    /// Description of what can be seen in the chart.
     pub description: String,
 }
 
-/// What came of an experiment.
+/// Stored result of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExperimentRecord {
-    /// `source/place`.
+    /// Name in the form `source/place`.
     pub name: String,
-    /// What it is about.
+    /// Subject of the experiment.
     pub title: String,
-    /// Where it stands in its source.
+    /// Place in the source.
     pub place: String,
-    /// How far it can be repeated.
+    /// Degree to which the experiment can be repeated, as the letter of its class.
     pub class: char,
-    /// What was done and how to read it.
+    /// Text about the method, the result and its interpretation.
     pub about: String,
-    /// The seed.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Whether there were fewer trials.
+    /// Whether the run had fewer trials.
     pub quick: bool,
-    /// What was varied and what was fixed.
+    /// Parameters that were varied and parameters that were fixed.
     pub settings: serde_json::Value,
-    /// Why it was not run, if it was not.
+    /// Reason why the experiment was skipped, if it was.
     pub skipped: Option<String>,
-    /// Why it ended without findings, if it did.
+    /// Reason why the experiment failed, if it did.
     #[serde(default)]
     pub failed: Option<String>,
-    /// The verdict, if it was run.
+    /// Verdict, if the experiment was run.
     pub verdict: Option<ExperimentVerdict>,
-    /// Whether the verdict is the one that the definition expects.
+    /// Whether the verdict is the expected one of the definition.
     pub is_expected: bool,
-    /// What was left out, and why.
+    /// Notes about omitted parts, with the reasons.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// What the verdict is made of.
+    /// Checks from which the verdict follows.
     pub checks: Vec<Check>,
-    /// The numbers.
+    /// Tables of numbers.
     pub tables: Vec<Table>,
-    /// The pictures.
+    /// Charts.
     pub pictures: Vec<Picture>,
 }
 
-/// How an experiment ended.
+/// Outcome of an attempt to run an experiment.
 enum Ending {
     Found(ExperimentFindings),
     Skipped(String),
     Failed(String),
 }
 
-/// A record, and the pictures that go with it.
+/// Record with its charts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedRun {
-    /// The record.
+    /// Record of the run.
     pub record: ExperimentRecord,
-    /// A file's name and content, for each picture.
+    /// File name and content of each chart.
     pub drawings: Vec<(String, String)>,
 }
 
 impl RecordedRun {
-    /// Runs an experiment, unless it needs what is not there. An error or a panic of the experiment becomes a record that says so.
+    /// Runs an experiment, unless data that it needs are missing. An error or a panic of the experiment is stored in
+    /// the record.
     #[must_use]
     pub fn of(experiment: &Experiment, options: &ExperimentOptions) -> Self {
         let missing = experiment.missing(options.data.as_deref());
@@ -146,12 +148,12 @@ impl RecordedRun {
         Self { record, drawings }
     }
 
-    /// Writes it below a folder, with pictures as PNG too if there is a renderer; what an earlier run of the experiment left
-    /// there goes.
+    /// Writes the record into its folder below `folder`, and the charts also as PNG if there is a renderer. Files of an
+    /// earlier run of the experiment are deleted.
     pub fn write(&self, folder: &Path, renderer: Option<&Renderer>) -> Result<()> {
         let folder = folder.join(&self.record.name);
         if folder.exists() {
-            // Only what is ours: a folder with a result in it.
+            // A folder without a result may belong to somebody else, so it is not deleted.
             if !folder.join(RESULT).exists() {
                 bail!("`{}` is there and is no record", folder.display());
             }
@@ -177,7 +179,7 @@ impl RecordedRun {
 const RESULT: &str = "result.json";
 
 impl ExperimentRecord {
-    /// The verdict, or why there is none.
+    /// Returns the verdict, or the reason why there is none.
     #[must_use]
     pub fn outcome(&self) -> String {
         match (&self.verdict, &self.skipped, &self.failed) {
@@ -188,7 +190,7 @@ impl ExperimentRecord {
         }
     }
 
-    /// The settings, each with its value.
+    /// Returns the settings with their values, as text.
     #[must_use]
     pub fn settings_text(&self) -> String {
         let mut parts = vec![format!("seed {}", self.seed)];
@@ -236,7 +238,7 @@ impl ExperimentRecord {
         out
     }
 
-    /// The checks as a table.
+    /// Returns the checks as a table.
     #[must_use]
     pub fn checks_table(&self) -> Table {
         let mut table = Table::new(
@@ -266,11 +268,11 @@ impl ExperimentRecord {
     }
 }
 
-/// Writes `README.md` of a folder of records: what ran, and what came of it.
+/// Writes `README.md` of a folder of records: the experiments with their verdicts.
 pub fn write_index(folder: &Path, records: &[ExperimentRecord]) -> Result<()> {
     let mut table = Table::new("index", "", &["experiment", "what", "class", "verdict"]);
     for record in records {
-        // Links are written here, the table would escape nothing in them.
+        // A link has no characters that the table escapes, so the link can be written as Markdown.
         let link = format!("[{0}]({0}/README.md)", record.name);
         let unexpected = if record.is_expected { "" } else { ", not expected" };
         table.push(vec![
@@ -290,7 +292,7 @@ pub fn write_index(folder: &Path, records: &[ExperimentRecord]) -> Result<()> {
     Ok(fs_err::write(folder.join("README.md"), head + &table.markdown())?)
 }
 
-/// How many experiments of the sources have each verdict; those of our own are counted apart.
+/// Counts the experiments per verdict, those of the sources and our own separately.
 fn verdicts(records: &[ExperimentRecord]) -> Table {
     type IsIt = fn(&ExperimentVerdict) -> bool;
     let mut table = Table::new("verdicts", "", &["verdict", "experiments of the sources", "our own"]);
@@ -312,7 +314,7 @@ fn verdicts(records: &[ExperimentRecord]) -> Table {
     table
 }
 
-/// How many experiments ran, and how many did not come out as expected.
+/// Returns a sentence with the numbers of experiments that ran and that did not have the expected verdict.
 #[must_use]
 pub fn summary(records: &[ExperimentRecord]) -> String {
     let count = |is_it: fn(&ExperimentRecord) -> bool| records.iter().filter(|record| is_it(record)).count();
@@ -327,7 +329,7 @@ pub fn summary(records: &[ExperimentRecord]) -> String {
     )
 }
 
-/// The records below a folder, in the order of their names.
+/// Reads the records below a folder, in the order of their names.
 pub fn read_all(folder: &Path) -> Result<Vec<ExperimentRecord>> {
     let mut records = vec![];
     for source in folders(folder)? {

@@ -4,20 +4,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::check::significant;
 
-/// A value of a table.
+/// Cell of a table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Cell {
-    /// A count.
+    /// Count.
     Count(u64),
-    /// A number; not a number is written as a dash.
+    /// Number. `None` and values that are not a number are written as a dash.
     Number(Option<f64>),
-    /// A word.
+    /// Text.
     Text(String),
 }
 
 impl Cell {
-    /// With five digits, for people.
+    /// Formats the cell for people, with five significant digits.
     #[must_use]
     pub fn short(&self) -> String {
         match self {
@@ -27,7 +27,8 @@ impl Cell {
         }
     }
 
-    /// With nine digits, for programs: more would differ between the mathematical libraries of two machines.
+    /// Formats the cell for programs, with nine digits. Further digits would differ between the mathematical libraries
+    /// of two machines.
     fn long(&self) -> String {
         match self {
             Self::Number(Some(number)) if *number == 0.0 => "0".to_owned(),
@@ -37,7 +38,7 @@ impl Cell {
         }
     }
 
-    /// Whether it stands to the right of its column.
+    /// Reports whether the cell is aligned right.
     #[must_use]
     pub fn is_number(&self) -> bool {
         !matches!(self, Self::Text(_))
@@ -89,18 +90,18 @@ impl From<Option<f64>> for Cell {
 /// Rows under the names of their columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Table {
-    /// Its file name, without an extension.
+    /// File name without an extension.
     pub name: String,
-    /// What it shows.
+    /// Subject of the table.
     pub title: String,
-    /// The names of the columns.
+    /// Names of the columns.
     pub columns: Vec<String>,
-    /// The rows, each as long as the names.
+    /// Rows, each with one cell per column.
     pub rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
-    /// A table without rows.
+    /// Returns a table without rows.
     #[must_use]
     pub fn new(name: &str, title: &str, columns: &[&str]) -> Self {
         let columns = columns.iter().map(|&column| column.to_owned()).collect();
@@ -110,13 +111,13 @@ impl Table {
     /// Adds a row.
     ///
     /// # Panics
-    /// If it has another number of values than there are columns.
+    /// Panics if the row does not have one cell per column.
     pub fn push(&mut self, row: Vec<Cell>) {
         assert_eq!(row.len(), self.columns.len(), "a value for each column of {}", self.name);
         self.rows.push(row);
     }
 
-    /// As comma-separated values (RFC 4180).
+    /// Returns the table as comma-separated values (RFC 4180).
     #[must_use]
     pub fn csv(&self) -> String {
         let quoted = |text: String| {
@@ -131,7 +132,7 @@ impl Table {
         line(self.columns.clone()) + &rows.collect::<String>()
     }
 
-    /// As a table of Markdown.
+    /// Returns the table as Markdown.
     #[must_use]
     pub fn markdown(&self) -> String {
         let line = |values: Vec<String>| {
@@ -144,14 +145,14 @@ impl Table {
         line(self.columns.clone()) + &rule + &rows.collect::<String>()
     }
 
-    /// Whether a column holds numbers.
+    /// Reports whether a column holds numbers.
     #[must_use]
     pub fn is_number(&self, column: usize) -> bool {
         self.rows.iter().all(|row| row[column].is_number())
     }
 }
 
-/// Text as it stands in a table or a line of Markdown.
+/// Escapes text for a table or a line of Markdown.
 #[must_use]
 pub fn markdown_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

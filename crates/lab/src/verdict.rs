@@ -1,18 +1,18 @@
-//! The verdict of an experiment, computed from its checks and from nothing else.
+//! Computes the verdict of an experiment from its checks and from nothing else.
 //!
-//! In this order:
+//! The first of these conditions that holds decides:
 //!
-//! 1. What was measured is not what theory says, or does not run as it should, and no reason is known: *deviates*. So does a
-//!    printed value that is wrong without an erratum that says why.
-//! 2. A printed value cannot be: *not reproducible*, because of that.
-//! 3. A sentence of the source does not hold here, because data, machine or program are others: *not reproduced*, with the
+//! 1. A measured value differs from theory or lacks the shape of the source, and no reason is known: *deviates*. A
+//!    printed value that is wrong also deviates, unless an erratum explains it.
+//! 2. A printed value is impossible: *not reproducible*, for this reason.
+//! 3. A statement of the source does not hold here, because data, machine or program differ: *not reproduced*, with the
 //!    reasons, and with the errata if there are any.
-//! 4. A printed value is wrong, for a reason that is known: *corrected*, with the errata.
-//! 5. All of it holds: *reproduced*; on other data than the source's (class B), *shape reproduced on other data*.
+//! 4. A printed value is wrong for a known reason: *corrected*, with the errata.
+//! 5. All checks hold: *reproduced*; on other data than the source's (class B), *shape reproduced on other data*.
 //!
-//! Every experiment ends in one of them: one that checks nothing deviates too, and so does one whose stand-in for data is not as it was
-//! made to be; a stand-in that is decides nothing. Sentences about times are checked by the clock of
-//! the run. They are part of the verdict, but not of what a definition expects: another machine may say otherwise.
+//! An experiment without checks deviates, too, and so does an experiment whose stand-in for data lacks its intended
+//! properties. A correct stand-in decides nothing. Statements about times are checked with the clock of the run. They
+//! are part of the verdict, but not of the expected verdict of a definition, because they may fail on another machine.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -22,42 +22,42 @@ use serde::{Deserialize, Serialize};
 use crate::check::{Check, CheckKind};
 use crate::definition::{Class, Definition, Expectation};
 
-/// What came of an experiment.
+/// Verdict of an experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
 pub enum ExperimentVerdict {
-    /// The source's numbers come out.
+    /// The numbers of the source are reproduced.
     Reproduced,
-    /// They come out once they are corrected.
+    /// The numbers of the source are reproduced once they are corrected.
     Corrected {
-        /// By these errata.
+        /// Errata with the corrections.
         errata: Vec<String>,
     },
-    /// Other data show the same.
+    /// Other data show the same shape.
     ShapeReproduced,
-    /// A sentence of the source does not hold here.
+    /// A statement of the source does not hold here.
     NotReproduced {
-        /// Which one, and why not.
+        /// Statements that do not hold, with the reasons.
         because: Vec<String>,
-        /// The errata of what else is wrong.
+        /// Errata about other wrong values.
         errata: Vec<String>,
     },
-    /// The source's numbers cannot come out.
+    /// The numbers of the source are impossible.
     NotReproducible {
-        /// Why not.
+        /// Reasons why they are impossible.
         because: Vec<String>,
-        /// The errata that say so.
+        /// Errata that explain the impossible numbers.
         errata: Vec<String>,
     },
-    /// What was measured is not what it should be.
+    /// A measured value is not the expected one.
     Deviates {
-        /// What does not hold.
+        /// Checks that do not hold.
         because: Vec<String>,
     },
 }
 
 impl ExperimentVerdict {
-    /// The verdict on an experiment of this class with these checks.
+    /// Returns the verdict on an experiment of this class with these checks.
     #[must_use]
     pub fn of(class: Class, checks: &[Check]) -> Self {
         let failed = |kind: CheckKind| checks.iter().filter(move |check| check.kind == kind && !check.holds);
@@ -107,8 +107,8 @@ impl ExperimentVerdict {
         }
     }
 
-    /// Whether these checks give the verdict that the definition expects, errata and all. Times do not count: the clock of
-    /// another machine may say otherwise.
+    /// Reports whether these checks give the expected verdict of the definition, including its errata. Checks of times
+    /// do not count, because they may fail on another machine.
     #[must_use]
     pub fn is_expected(checks: &[Check], definition: &Definition) -> bool {
         let timeless: Vec<Check> =
@@ -129,7 +129,7 @@ impl ExperimentVerdict {
         }
     }
 
-    /// Its reasons, if it has any.
+    /// Returns the reasons of the verdict, if it has any.
     #[must_use]
     pub fn because(&self) -> &[String] {
         match self {
@@ -210,7 +210,7 @@ mod tests {
         };
         assert_eq!(ExperimentVerdict::of(Class::B, &checks), not_reproduced);
         assert_eq!(not_reproduced.to_string(), "not reproduced; corrected (E-16)");
-        // A reason excuses nothing that theory says.
+        // A reason does not excuse a deviation from theory.
         checks.push(check(CheckKind::Theory, false, None).because("r"));
         assert!(matches!(ExperimentVerdict::of(Class::B, &checks), ExperimentVerdict::Deviates { .. }));
     }

@@ -1,11 +1,12 @@
-//! Finds out whether a binary needs a loader.
+//! Finds the loader that a binary needs.
 
 use anyhow::{Context, Result, ensure};
 
-/// The type of the segment that names the loader of a dynamic binary.
+/// Type of the segment that names the loader of a dynamic binary.
 const PT_INTERP: u64 = 3;
 
-/// The loader that a 64-bit little-endian ELF binary asks for, such as `/lib64/ld-linux-x86-64.so.2`. A static binary has none.
+/// Returns the loader that a 64-bit little-endian ELF binary requires, such as `/lib64/ld-linux-x86-64.so.2`. A static
+/// binary has none.
 pub fn interpreter(binary: &[u8]) -> Result<Option<String>> {
     ensure!(binary.starts_with(b"\x7fELF\x02\x01"), "the binary is not a 64-bit little-endian ELF file");
     let (headers, size, count) = (number(binary, 32, 8)?, number(binary, 54, 2)?, number(binary, 56, 2)?);

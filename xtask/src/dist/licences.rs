@@ -1,4 +1,5 @@
-//! The licences of everything that the binary contains: crates, C code that crates bring, the C library, and the library of Rust.
+//! Collects the licences of everything in the binary: crates, the C code of crates, the C library, and the standard
+//! library of Rust.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,7 +10,7 @@ use serde_json::Value;
 
 use crate::run::{self, cargo_program, root};
 
-/// The text above the licences of the crates.
+/// Text above the licences of the crates.
 const HEAD: &str = "\
 The program `minwise` contains the crates listed below and the C code that some of them bring. It also contains the standard
 library of Rust (see COPYRIGHT-OF-THE-RUST-LIBRARY.html), parts of the GNU C Library (LGPL-2.1-or-later, whose text is at the end;
@@ -17,29 +18,29 @@ https://www.gnu.org/software/libc) and of the support library of GCC (GPL-3.0-or
 `cargo x dist` in the repository of Minwise links the program anew, with another C library too.
 ";
 
-/// The beginnings of the names of files that hold a licence, in upper or lower case.
+/// Beginnings of the names of files with a licence, in any case.
 const NAMES: [&str; 6] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE", "UNLICENSE"];
 
-/// Endings of files that are programs and hold no licence.
+/// Extensions of program files, which have no licence text.
 const PROGRAMS: [&str; 5] = ["rs", "c", "h", "sh", "py"];
 
-/// The licence of the C library.
+/// Licence of the C library.
 const OF_C_LIBRARY: &str = include_str!("texts/LGPL-2.1");
 
-/// Texts of licences for crates that name a licence and bring no text. Apache-2.0 comes from the repository.
+/// Texts of licences for crates that name a licence and have no text. The text of Apache-2.0 is in the repository.
 const TEXTS: [(&str, &str); 3] = [
     ("MIT", include_str!("texts/MIT")),
     ("BSD-3-Clause", include_str!("texts/BSD-3-Clause")),
     ("0BSD", include_str!("texts/0BSD")),
 ];
 
-/// A crate of the binary, as `cargo metadata` describes it.
+/// Crate of the binary, as `cargo metadata` describes it.
 struct Package {
     folder: PathBuf,
     authors: String,
 }
 
-/// The licences of all crates of the command and of the C library, each text once.
+/// Returns the licences of all crates of the command and of the C library, each text once.
 pub fn text(host: &str) -> Result<String> {
     let packages = packages()?;
     let tree = ["tree", "--locked", "--package", "minwise-cli", "--target", host, "--edges", "normal"];
@@ -50,8 +51,8 @@ pub fn text(host: &str) -> Result<String> {
         let (package, licence) = line.split_once('\t').context("`cargo tree` printed no licence")?;
         let mut words = package.split(' ');
         let (name, version) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        // Our own crates are left out, because they have the licence of the archive. A line that repeats a crate ends with a
-        // star.
+        // Our own crates are left out, because they have the licence of the archive. If a line repeats a crate, it ends
+        // with a star.
         if !name.starts_with("minwise") {
             crates.insert((name.to_owned(), version.to_owned()), licence.trim_end_matches(" (*)").to_owned());
         }
@@ -80,7 +81,8 @@ pub fn text(host: &str) -> Result<String> {
     Ok(out)
 }
 
-/// The texts in a crate. A crate without any gets the text of the licence that it names, with its authors.
+/// Returns the licence texts in a crate. A crate without any gets the text of the licence that it names, with its
+/// authors.
 fn texts_of(name: &str, licence: &str, package: &Package) -> Result<Vec<String>> {
     let mut texts = vec![];
     for file in licence_files(&package.folder)? {
@@ -99,7 +101,7 @@ fn texts_of(name: &str, licence: &str, package: &Package) -> Result<Vec<String>>
     Ok(texts)
 }
 
-/// All packages, by name and version.
+/// Returns all packages by name and version.
 fn packages() -> Result<BTreeMap<(String, String), Package>> {
     let metadata = ["metadata", "--locked", "--format-version", "1"];
     let metadata: Value = serde_json::from_str(&run::output(Path::new(&cargo_program()), &metadata)?)?;
@@ -123,7 +125,8 @@ fn packages() -> Result<BTreeMap<(String, String), Package>> {
     Ok(packages)
 }
 
-/// The files in a folder that hold licences, in the order of their paths. C code that a crate brings lies deep inside it.
+/// Returns the files with licences in a folder, in the order of their paths. Subfolders are searched, because C code
+/// lies deep in a crate.
 fn licence_files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = vec![];
     for path in super::files_below(folder)? {
@@ -141,7 +144,7 @@ fn licence_files(folder: &Path) -> Result<Vec<PathBuf>> {
 mod tests {
     use super::*;
 
-    /// Writes a folder with these files, which are empty.
+    /// Makes a folder with these files, which are empty.
     fn folder(name: &str, files: &[&str]) -> PathBuf {
         let folder = run::target().join("tmp").join(format!("licences-{name}-{}", std::process::id()));
         for file in files {
@@ -172,7 +175,7 @@ mod tests {
         fs_err::remove_dir_all(folder).unwrap();
     }
 
-    /// The parts belong to crates that bring C code or data of others.
+    /// Each of these parts belongs to a crate that contains C code or data of other authors.
     #[test]
     fn all_crates_of_the_command_have_texts() {
         let text = text("x86_64-unknown-linux-gnu").unwrap();

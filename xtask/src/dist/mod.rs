@@ -1,7 +1,8 @@
-//! `cargo x dist`: an archive with a binary that needs nothing but the kernel.
+//! `cargo x dist` makes an archive with a binary that needs nothing but the kernel.
 //!
-//! The binary contains the C library (`+crt-static`), so that it runs on any Linux system of its architecture, also in an empty
-//! container. Equal files give an archive of equal bytes, because its order, times, owners and modes are fixed.
+//! The binary contains the C library (`+crt-static`), so it runs on any Linux system of its architecture, including an
+//! empty container. Equal files give equal archives, because the order, times, owners and modes in an archive are
+//! fixed.
 
 mod elf;
 mod licences;
@@ -18,9 +19,9 @@ use sha2::{Digest, Sha256};
 use crate::run::{self, cargo_program, root, target};
 use crate::test::part::{PartOutcome, RunnerReport};
 
-/// The time of every file in an archive: 1980-01-01, because `tar` warns about 1970.
+/// Time of every file in an archive in Unix seconds: 1980-01-01, because `tar` warns about 1970.
 const TIME: u64 = 315_532_800;
-/// Files of the repository that every archive has.
+/// Files of the repository that are in every archive.
 const FILES: [&str; 4] = ["CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 
 /// Builds the archive, and tries it in an empty root.
@@ -54,7 +55,7 @@ pub fn run() -> Result<PartOutcome> {
     Ok(PartOutcome::Ran(report))
 }
 
-/// Tries an archive, and only then gives it its name and writes the checksums. Returns the result of the trial.
+/// Tries an archive before the archive gets its name and the checksums are written. Returns the result of the trial.
 fn publish<T>(folder: &Path, name: &str, archive: &[u8], trial: impl FnOnce() -> Result<T>) -> Result<T> {
     let (path, untried) =
         (folder.join(format!("{name}.tar.gz")), folder.join(format!("{name}.tar.gz.untried")));
@@ -71,24 +72,24 @@ fn publish<T>(folder: &Path, name: &str, archive: &[u8], trial: impl FnOnce() ->
     Ok(tried)
 }
 
-/// Folders of this machine that must not be named in a binary.
+/// Returns the folders of this machine that must not appear in a binary.
 fn folders_of_machine() -> Result<Vec<String>> {
     let sysroot = run::output(Path::new("rustc"), &["--print", "sysroot"])?;
     let folders = [root().to_owned(), target(), cargo_home()?, PathBuf::from(sysroot.trim())];
     let folders = folders.into_iter().chain(std::env::home_dir());
     let mut folders: Vec<String> = folders.map(|folder| folder.to_string_lossy().into_owned()).collect();
-    // `/` is left out, because it may be the home folder of a system user, and names nothing.
+    // `/` is left out, because it may be the home folder of a system user and every path begins with it.
     folders.retain(|folder| folder.len() > 1);
     Ok(folders)
 }
 
-/// Whether a binary contains this path, or a path below it.
+/// Reports whether a binary contains a path inside this folder.
 fn contains(binary: &[u8], folder: &str) -> bool {
     let path = format!("{}/", folder.trim_end_matches('/'));
     binary.windows(path.len()).any(|bytes| bytes == path.as_bytes())
 }
 
-/// The target that the compiler builds for, such as `x86_64-unknown-linux-gnu`.
+/// Returns the target for which the compiler builds, such as `x86_64-unknown-linux-gnu`.
 fn host() -> Result<String> {
     let about = run::output(Path::new("rustc"), &["--version", "--verbose"])?;
     let host = about.lines().find_map(|line| line.strip_prefix("host: "));
@@ -101,7 +102,7 @@ fn cargo_home() -> Result<PathBuf> {
     named.or_else(usual).context("there is no home folder")
 }
 
-/// Builds the binary in a folder of its own, because its flags would rebuild everything in the usual one.
+/// Builds the binary in a separate folder, because its flags would rebuild everything in the usual folder.
 fn build(host: &str) -> Result<PathBuf> {
     let folder = target().join("dist-build");
     // Paths of this machine are replaced, so that another machine builds the same bytes.
@@ -112,21 +113,21 @@ fn build(host: &str) -> Result<PathBuf> {
     let c_flags: Vec<String> = places.iter().map(|place| format!("-ffile-prefix-map={place}")).collect();
     let mut command = Command::new(cargo_program());
     command.current_dir(root()).args(["build", "--locked", "--package", "minwise-cli", "--profile", "dist"]);
-    // The target is named, because Cargo then builds procedural macros without these flags; a static one could not be loaded.
+    // With an explicit target, Cargo builds procedural macros without these flags. A static macro could not be loaded.
     command.args(["--target", host, "--target-dir"]).arg(&folder);
     command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}")).env("CFLAGS", c_flags.join(" "));
     run::check(&mut command)?;
     Ok(folder.join(host).join("dist").join("minwise"))
 }
 
-/// A file of an archive.
+/// File of an archive.
 pub struct ArchivedFile {
     pub path: String,
     pub content: Vec<u8>,
     pub is_program: bool,
 }
 
-/// All files of an archive, in the order of their paths.
+/// Returns all files of an archive, in the order of their paths.
 fn files(name: &str, binary: Vec<u8>, host: &str) -> Result<Vec<ArchivedFile>> {
     let file =
         |path: &str, content| ArchivedFile { path: format!("{name}/{path}"), content, is_program: false };
@@ -166,9 +167,9 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The bytes of an archive with these files.
+/// Returns the bytes of an archive with these files.
 pub fn archive(files: &[ArchivedFile]) -> Result<Vec<u8>> {
-    // The bytes depend on the files alone, because the encoder writes neither a name nor a time.
+    // The encoder writes neither a name nor a time, so the bytes depend on the files alone.
     let mut archive = tar::Builder::new(GzEncoder::new(vec![], Compression::best()));
     for file in files {
         let mut header = tar::Header::new_ustar();
@@ -182,7 +183,7 @@ pub fn archive(files: &[ArchivedFile]) -> Result<Vec<u8>> {
     Ok(archive.into_inner()?.finish()?)
 }
 
-/// Lines as `sha256sum` writes them, for all archives in a folder.
+/// Returns lines in the form of `sha256sum` for all archives in a folder.
 fn checksums(folder: &Path) -> Result<String> {
     let mut lines = vec![];
     for path in files_below(folder)? {

@@ -1,4 +1,4 @@
-//! Tries an archive in a root that has nothing else.
+//! Tries an archive in an otherwise empty root.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::run::{self, is_root, root, target};
 
-/// The calls that are tried: the words of each, and its exit code.
+/// Calls that are tried: the words of each call, and its exit code.
 const CALLS: [(&str, i32); 5] = [
     ("--version", 0),
     ("dedup examples/articles.jsonl --output cleaned.jsonl --report report", 0),
@@ -17,10 +17,10 @@ const CALLS: [(&str, i32); 5] = [
     ("index add archive examples/letters/inbox", 0),
     ("check examples/letters/inbox/heating.txt --index archive", 1),
 ];
-/// Kept documents of the first example.
+/// Number of kept documents of the first example.
 const KEPT: usize = 30;
 
-/// Unpacks the archive into an empty root and uses the binary there. If that is not possible, returns the reason.
+/// Unpacks the archive into an empty root and runs the binary there. If this is impossible, returns the reason.
 pub fn run(archive: &[u8], name: &str) -> Result<Option<String>> {
     let Some(enter) = way_in() else {
         return Ok(Some("that needs root, or user namespaces (`unshare --map-root-user`)".to_owned()));
@@ -36,7 +36,7 @@ pub fn run(archive: &[u8], name: &str) -> Result<Option<String>> {
     let call = |words: &str| {
         let mut command = Command::new(enter[0]);
         command.args(&enter[1..]).arg(&folder).arg(&program).args(words.split(' ')).env_clear();
-        // The path is kept, because `chroot` itself is looked for in it.
+        // The variable `PATH` is kept, because `chroot` itself is found through it.
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command
     };
@@ -60,7 +60,7 @@ pub fn run(archive: &[u8], name: &str) -> Result<Option<String>> {
     println!("in an empty root: minwise {words}");
     let mut server = call(words).stdout(Stdio::piped()).spawn()?;
     let page = page(&mut server);
-    // The server is ended before the result is checked, because it must end even if the page was not loaded.
+    // The server is stopped before the result is checked, because it must end even if the page was not loaded.
     server.kill()?;
     server.wait()?;
     ensure!(page?.starts_with("HTTP/1.1 200"), "the server did not answer with its page");
@@ -68,7 +68,7 @@ pub fn run(archive: &[u8], name: &str) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// The words that call a program in another root; `None` if this user may not do so.
+/// Returns the words that run a program in another root, or `None` if this user may not do this.
 fn way_in() -> Option<&'static [&'static str]> {
     let has = |program| run::find(program).is_some();
     if is_root() && has("chroot") {
@@ -78,7 +78,7 @@ fn way_in() -> Option<&'static [&'static str]> {
     probe.is_ok_and(|output| output.status.success()).then_some(&["unshare", "--map-root-user", "chroot"])
 }
 
-/// The page at the address that a server prints.
+/// Returns the page at the address that a server prints.
 fn page(server: &mut Child) -> Result<String> {
     let out = server.stdout.take().context("the output of the server is not read")?;
     let mut line = String::new();

@@ -1,14 +1,15 @@
-//! The page of errata: every number is there, and each entry names a test or an experiment, or the reason that there is none.
+//! Checks the page of errata: it has every number, and each entry names a test, an experiment, or the reason why there
+//! is neither.
 
 use super::{evidence, links};
 use crate::run::root;
 
-/// The number of errata, and the number of the last one.
+/// Number of errata, which is also the number of the last erratum.
 pub const LAST: usize = 58;
-/// The text of an erratum for which there is nothing to test yet.
+/// Beginning of the text of an erratum that cannot be tested yet.
 const TO_COME: &str = "*To come with the ";
 
-/// Every problem of the page.
+/// Returns every problem of the page.
 pub fn problems(page: &str) -> Vec<String> {
     let mut wrong = vec![];
     for number in 1..=LAST {
@@ -27,8 +28,8 @@ pub fn problems(page: &str) -> Vec<String> {
     wrong
 }
 
-/// The entries as the documentation of `minwise` has them: without links, because its readers have no repository, and without the
-/// names of tests and experiments. The text behind the last entry is left out.
+/// Returns the entries for the documentation of `minwise`. Links and the names of tests and experiments are removed,
+/// because readers of the documentation do not have the repository. The text after the last entry is left out.
 pub fn for_rustdoc(page: &str) -> String {
     let entries = page.find("\n## ").map_or("", |at| &page[at + 1..]);
     let last = entries.rfind("\n### E-").unwrap_or(0);
@@ -43,7 +44,8 @@ pub fn for_rustdoc(page: &str) -> String {
     text + "\n"
 }
 
-/// A paragraph in which links are their labels. Labels in backticks are names of tests or experiments, and are dropped with the comma before.
+/// Replaces links by their labels. A label in backticks names a test or an experiment; it is removed with the comma
+/// before it.
 fn without_links(paragraph: &str) -> String {
     let mut text = String::new();
     let mut rest = paragraph;
@@ -59,7 +61,7 @@ fn without_links(paragraph: &str) -> String {
     text + rest
 }
 
-/// The label of the first link, and the range of bytes that the link takes.
+/// Returns the label of the first link, and the byte range of the link.
 fn first_link(text: &str) -> Option<(&str, usize, usize)> {
     let middle = text.find("](")?;
     let begin = text[..middle].rfind('[')?;
@@ -67,8 +69,8 @@ fn first_link(text: &str) -> Option<(&str, usize, usize)> {
     Some((&text[begin + 1..middle], begin, end))
 }
 
-/// Whether a link leads to the definition of an experiment that is expected to correct this erratum. `minwise-lab run`
-/// ends with an error if it does not.
+/// Reports whether a link leads to the definition of an experiment that is expected to correct this erratum. If the
+/// experiment does not correct it, `minwise-lab run` ends with an error.
 fn corrects(target: &str, number: usize) -> bool {
     let Some((_, name)) = target.split_once("crates/lab/definitions/") else { return false };
     let definition =
@@ -77,7 +79,7 @@ fn corrects(target: &str, number: usize) -> bool {
     errata.contains(&format!("\"E-{number:02}\""))
 }
 
-/// An entry up to the next heading.
+/// Returns the entry up to the next heading.
 fn entry(page: &str) -> &str {
     let rest = &page[1..];
     &page[..rest.find("\n#").map_or(page.len(), |at| at + 1)]

@@ -1,4 +1,5 @@
-//! Tests that a page names: a link to a Rust file whose text is a name in code, and which must be a test there.
+//! Checks the tests that a page names. Such a link leads to a Rust file, and its text is the name of a test in this
+//! file.
 
 use std::path::Path;
 
@@ -6,7 +7,7 @@ use anyhow::Result;
 
 use super::links::MarkdownLink;
 
-/// The name of the test that a link gives, if it gives one.
+/// Returns the name of the test that a link names, if it names one.
 pub fn named(link: &MarkdownLink) -> Option<&str> {
     let name = link.text.strip_prefix('`')?.strip_suffix('`')?;
     let is_name = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
@@ -14,7 +15,7 @@ pub fn named(link: &MarkdownLink) -> Option<&str> {
     (is_name && is_rust).then_some(name)
 }
 
-/// Why the named test is not one, if it is not.
+/// Returns the reason why the named function is not a test, if it is not.
 pub fn problem(page: &Path, link: &MarkdownLink) -> Result<Option<String>> {
     let Some(name) = named(link) else { return Ok(None) };
     let path = page.parent().unwrap_or(Path::new(".")).join(&link.target);
@@ -25,14 +26,14 @@ pub fn problem(page: &Path, link: &MarkdownLink) -> Result<Option<String>> {
     Ok((!is_test).then(|| format!("`{}` has no test `{name}`", link.target)))
 }
 
-/// Whether a source has a test of this name.
+/// Reports whether a source has a test of this name.
 fn is_test(source: &str, name: &str) -> bool {
     let lines: Vec<&str> = source.lines().map(str::trim_start).collect();
     lines.iter().enumerate().any(|(at, line)| {
         let is_named = line
             .strip_prefix("fn ")
             .is_some_and(|rest| rest.strip_prefix(name).is_some_and(|rest| rest.starts_with(['(', '<'])));
-        // Other attributes and comments may stand between.
+        // Other attributes and comments may stand between `#[test]` and the function.
         let above =
             lines[..at].iter().rev().take_while(|line| line.starts_with("#[") || line.starts_with("//"));
         is_named && above.into_iter().any(|line| *line == "#[test]")

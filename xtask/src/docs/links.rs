@@ -1,10 +1,10 @@
-//! Links of a Markdown page.
+//! Finds and checks the links of a Markdown page.
 
 use std::path::Path;
 
 use anyhow::Result;
 
-/// A link or a picture: `[text](target)`.
+/// Link or picture: `[text](target)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarkdownLink {
     pub line: usize,
@@ -12,7 +12,7 @@ pub struct MarkdownLink {
     pub target: String,
 }
 
-/// The links of a page, but for those in code.
+/// Returns the links of a page, except those in code.
 pub fn of(page: &str) -> Vec<MarkdownLink> {
     let mut links = vec![];
     let mut is_code = false;
@@ -25,9 +25,9 @@ pub fn of(page: &str) -> Vec<MarkdownLink> {
         }
         for (at, _) in text.match_indices("](") {
             let Some(end) = text[at + 2..].find(')') else { continue };
-            // A text may hold brackets in code, but no link.
+            // The text of a link may have brackets in code, but it cannot contain another link.
             let Some(begin) = text[..at].rfind('[') else { continue };
-            // Brackets between backticks show how a link is written.
+            // Brackets between backticks show the syntax of a link and are not a link.
             if text[..begin].matches('`').count() % 2 == 1 {
                 continue;
             }
@@ -38,7 +38,7 @@ pub fn of(page: &str) -> Vec<MarkdownLink> {
     links
 }
 
-/// Why a link leads nowhere, if it does not. Other sites are not asked.
+/// Returns the reason why a link leads nowhere, if it does. Links to other sites are not checked.
 pub fn problem(page: &Path, link: &MarkdownLink) -> Result<Option<String>> {
     if link.target.contains("://") || link.target.starts_with("mailto:") {
         return Ok(None);
@@ -56,7 +56,7 @@ pub fn problem(page: &Path, link: &MarkdownLink) -> Result<Option<String>> {
     Ok((!has).then(|| format!("`{file}` has no heading `{anchor}`")))
 }
 
-/// The anchors that headings have: lower case, spaces to hyphens, without punctuation.
+/// Returns the anchors of the headings: lower case, with hyphens for spaces, without punctuation.
 pub fn headings(page: &str) -> impl Iterator<Item = String> {
     page.lines().filter(|line| line.starts_with('#')).map(|line| {
         line.trim_start_matches('#')

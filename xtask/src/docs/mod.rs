@@ -1,4 +1,4 @@
-//! `docs/`: what is generated is current, and what the pages point to is there.
+//! Checks `docs/`: generated files are current, and links lead to existing places.
 
 mod errata;
 mod evidence;
@@ -12,7 +12,8 @@ use anyhow::{Result, bail};
 
 use crate::run::{self, cargo, cargo_program, cargo_with, root};
 
-/// Folders whose files may refer to the works, to `docs/sources` and to errata. Records of the lab are as they were written.
+/// Folders whose files may refer to the works, to `docs/sources` and to errata. Stored records of the lab are not
+/// checked.
 const REFERRING: [&str; 10] = [
     "bench",
     "crates",
@@ -25,14 +26,14 @@ const REFERRING: [&str; 10] = [
     "vectors",
     "xtask",
 ];
-/// This file's references are examples.
+/// File whose references are examples, so they are not checked.
 const NOT_REFERRING: &str = "xtask/src/docs/sources.rs";
 
-/// The page of errata.
+/// Page of errata.
 const ERRATA: &str = "docs/concepts/errata.md";
-/// The list of errata that the documentation of `minwise` includes.
+/// List of errata that the documentation of `minwise` includes.
 const ERRATA_OF_RUSTDOC: &str = "crates/core/src/errata.md";
-/// The reference of all commands.
+/// Reference of all commands.
 const COMMANDS: &str = "docs/reference/commands.md";
 
 /// Writes the generated files, then checks all pages.
@@ -41,13 +42,13 @@ pub fn write() -> Result<()> {
     for (name, content) in written_texts()? {
         fs_err::write(root().join(name), content)?;
     }
-    // That it is current is a test of the server.
+    // A test of the server checks that this file is current; with the variable, the test writes it.
     let openapi = ["test", "--package", "minwise-server", "--test", "server", "openapi"];
     cargo_with(&openapi, &[("MINWISE_WRITE_OPENAPI", "1")])?;
     check_pages()
 }
 
-/// Fails if a generated file is not what would be written, or a page points to what is not there.
+/// Fails if a generated file is not current, or if a link of a page leads nowhere.
 pub fn check() -> Result<()> {
     let fresh = root().join("target/docs-check");
     if fresh.exists() {
@@ -81,7 +82,7 @@ pub fn check() -> Result<()> {
     check_pages()
 }
 
-/// The texts that are generated as a whole, by the names of their files.
+/// Returns the texts that are generated as a whole, with the names of their files.
 fn written_texts() -> Result<[(&'static str, String); 2]> {
     let reference = ["run", "--quiet", "--package", "minwise-cli", "--", "generate", "reference"];
     let reference = run::output(Path::new(&cargo_program()), &reference)?;
@@ -97,7 +98,7 @@ fn generate(folder: &Path) -> Result<()> {
     cargo(&["run", "--quiet", "--package", "minwise-lab", "--example", "concepts", "--", &folder])
 }
 
-/// Fails if a page or a reference points to what is not there, or a page lacks what it must have.
+/// Fails if a link or reference leads nowhere, or if a page lacks a required part.
 pub fn check_pages() -> Result<()> {
     let mut pages = files_below(&root().join("docs"), &["md"])?;
     for entry in fs_err::read_dir(root())? {
@@ -130,7 +131,8 @@ pub fn check_pages() -> Result<()> {
     }
 }
 
-/// References to works, places in them, pages of `docs/sources` and errata that lead nowhere, in the pages and all other files.
+/// Returns the references that lead nowhere: to works, to places in works, to pages of `docs/sources`, and to errata.
+/// Reads the pages and all other files.
 fn reference_problems(pages: &[PathBuf]) -> Result<Vec<String>> {
     let sources = sources::Sources::read()?;
     let mut files: Vec<PathBuf> = pages.to_vec();
@@ -152,7 +154,7 @@ fn reference_problems(pages: &[PathBuf]) -> Result<Vec<String>> {
     Ok(wrong)
 }
 
-/// The files with one of these extensions, in a folder and those inside it.
+/// Returns the files with one of these extensions, in a folder and its subfolders.
 fn files_below(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>> {
     let mut files = vec![];
     let mut folders = vec![folder.to_owned()];

@@ -1,8 +1,8 @@
-//! What the README must have, and how long it may be: newcomers read it first, and most of them read nothing else.
+//! Checks the required parts and the length of the README. Newcomers read it first, and most of them read nothing else.
 
-/// The most lines of the README.
+/// Upper bound on the lines of the README.
 const MOST_LINES: usize = 150;
-/// The headings that it has, in this order.
+/// Headings of the README, in this order.
 const HEADINGS: [&str; 7] = [
     "## Two commands",
     "## In 60 seconds",
@@ -12,13 +12,13 @@ const HEADINGS: [&str; 7] = [
     "## Promises, each of them tested",
     "## The works it implements",
 ];
-/// The ways to use Minwise, each of which begins a paragraph.
+/// Ways to use Minwise. Each begins a paragraph.
 const WAYS: [&str; 5] =
     ["**The command.**", "**The archive and its web page.**", "**Python.**", "**Spark.**", "**Rust.**"];
-/// Promises are numbered, one line each.
+/// Number of promises. Each is a numbered line.
 const PROMISES: usize = 10;
 
-/// Everything that is wrong with the README.
+/// Returns all problems of the README.
 pub fn problems(readme: &str) -> Vec<String> {
     let mut problems = vec![];
     let lines = readme.lines().count();
@@ -43,7 +43,7 @@ pub fn problems(readme: &str) -> Vec<String> {
     problems
 }
 
-/// Why `CITATION.cff` is not that of this version, if it is not.
+/// Returns the reason why `CITATION.cff` does not describe this version, if it does not.
 pub fn citation_problem(citation: &str, version: &str) -> Option<String> {
     let stated = citation.lines().find_map(|line| line.strip_prefix("version: "));
     let is_right = stated == Some(version);

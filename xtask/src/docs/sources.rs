@@ -1,10 +1,11 @@
-//! References to the five works, to `docs/sources` and to errata: the work, the place in it, the heading and the erratum exist.
+//! Checks references to the five works, to `docs/sources` and to errata: the work, its place, the heading and the
+//! erratum must exist.
 //!
-//! A reference is one of these, in code, comments, definitions and pages:
+//! A reference in code, comments, definitions and pages has one of these forms:
 //!
-//! - `docs/sources/PAGE.md#heading`, whose page and heading exist;
-//! - a short name of a work with a place in it, such as `Yuan 2012, (29)`, which the table of places in `docs/sources/README.md`
-//!   contains;
+//! - `docs/sources/PAGE.md#heading`, where the page and the heading must exist;
+//! - a short name of a work and a place in it, such as `Yuan 2012, (29)`, where the table of places in
+//!   `docs/sources/README.md` must contain the place;
 //! - the number of an erratum, from E-01 to E-58.
 
 use std::path::Path;
@@ -15,28 +16,28 @@ use super::errata::LAST;
 use super::links::headings;
 use crate::run::root;
 
-/// The page with the works and the places in them.
+/// Page with the works and their places.
 const PAGE: &str = "docs/sources/README.md";
-/// Words before the number of a figure, a table or an algorithm.
+/// Words before the number of a figure, a table or an algorithm, with the index in `Work::last`.
 const KINDS: [(&str, usize); 6] =
     [("Figures ", 2), ("Figure ", 2), ("Tables ", 3), ("Table ", 3), ("Algorithms ", 4), ("Algorithm ", 4)];
-/// The number of places that the table has for each work: sections, equations, figures, tables and algorithms.
+/// Number of kinds of places in the table: sections, equations, figures, tables and algorithms.
 const PLACES: usize = 5;
-/// The place in [`PLACES`] of sections and of equations.
+/// Index of sections in `Work::last`; `EQUATION` is the index of equations.
 const SECTION: usize = 0;
 const EQUATION: usize = 1;
 
-/// A work: its short name, and the last number of each kind of place.
+/// Work with its short name, and the last number of each kind of place.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Work {
     name: String,
     last: [u32; PLACES],
 }
 
-/// The works and the pages that references lead to.
+/// Works and pages to which references lead.
 pub struct Sources {
     works: Vec<Work>,
-    /// Each page below `docs/sources` with its headings.
+    /// Pages below `docs/sources`, each with its headings.
     pages: Vec<(String, Vec<String>)>,
 }
 
@@ -53,13 +54,13 @@ impl Sources {
         Ok(Self { works, pages })
     }
 
-    /// The references in a text that lead nowhere, each with its line.
+    /// Returns the references in a text that lead nowhere, each with its line.
     pub fn problems(&self, path: &Path, text: &str) -> Vec<(usize, String)> {
         let mut problems = vec![];
         let mut lines = text.lines().map(words).peekable();
         for line in 1.. {
             let Some(text) = lines.next() else { break };
-            // A reference may go on in the next line, and belongs to the line in which it begins.
+            // A reference may continue in the next line. It belongs to the line in which it begins.
             let joined = format!("{text} {}", lines.peek().unwrap_or(&""));
             let span = Span { text: &joined, end: text.len() };
             let mut found = self.page_problems(span);
@@ -71,8 +72,8 @@ impl Sources {
         problems
     }
 
-    /// The places of the page of errata that their works do not have. An entry begins with its stars and its place, below the heading
-    /// of its work.
+    /// Returns the places on the page of errata that their works do not have. An entry begins with its stars and its
+    /// place, below the heading of its work.
     pub fn errata_problems(&self, page: &str) -> Vec<String> {
         let mut problems = vec![];
         let mut work = None;
@@ -87,7 +88,7 @@ impl Sources {
         problems
     }
 
-    /// Pages and headings of `docs/sources` that are not there.
+    /// Returns the named pages and headings of `docs/sources` that do not exist.
     fn page_problems(&self, span: Span<'_>) -> Vec<String> {
         let mut problems = vec![];
         for (_, rest) in span.find("docs/sources/") {
@@ -109,12 +110,12 @@ impl Sources {
         problems
     }
 
-    /// Places that a work does not have, and links to the list of works whose text is no short name.
+    /// Returns places that a work does not have, and links to the list of works whose text is not a short name.
     fn place_problems(&self, span: Span<'_>) -> Vec<String> {
         let mut problems = vec![];
         for (_, rest) in span.find("[") {
             let Some((label, _)) = rest.split_once("](crate#sources)") else { continue };
-            // "the sources" and the like link to the list as a whole.
+            // A text such as "the sources" links to the whole list.
             let is_name = self.works.iter().any(|work| work.name == label) || label.ends_with("sources");
             if !is_name && !label.contains(['[', ']']) {
                 problems.push(format!("`{label}` is no short name of {PAGE}"));
@@ -132,7 +133,7 @@ impl Sources {
     }
 }
 
-/// A line with the next one behind it, in which references are those that begin before `end`.
+/// Line joined with the next one. References are searched only if they begin before `end`.
 #[derive(Clone, Copy)]
 struct Span<'a> {
     text: &'a str,
@@ -140,14 +141,14 @@ struct Span<'a> {
 }
 
 impl<'a> Span<'a> {
-    /// The places of a text, each with the text behind it.
+    /// Returns the places at which `what` occurs, each with the text after it.
     fn find(self, what: &str) -> impl Iterator<Item = (usize, &'a str)> {
         let found = self.text.match_indices(what).take_while(move |&(at, _)| at < self.end);
         found.map(move |(at, what)| (at, &self.text[at + what.len()..]))
     }
 }
 
-/// A line without the marks of a comment.
+/// Returns a line without the marks of a comment.
 fn words(line: &str) -> &str {
     let line = line.trim();
     let marks = ["///", "//!", "//", "#"];
@@ -155,7 +156,7 @@ fn words(line: &str) -> &str {
 }
 
 impl Work {
-    /// The places at the beginning of a text that the work does not have.
+    /// Reads the places at the beginning of a text, and returns those that the work does not have.
     fn unknown(&self, mut text: &str) -> Vec<String> {
         let mut unknown = vec![];
         let mut kind = None;
@@ -182,7 +183,8 @@ impl Work {
             for join in [", ", " to ", " and "] {
                 text = text.strip_prefix(join).unwrap_or(text);
             }
-            // A number continues a list of equations or sections only with its own bracket or sign.
+            // In a list of equations or sections, every number has its own bracket or sign, so a bare number does not
+            // continue the list.
             if [SECTION, EQUATION].contains(&place) {
                 kind = None;
             }
@@ -193,7 +195,7 @@ impl Work {
     }
 }
 
-/// The works in the table of places.
+/// Returns the works in the table of places.
 fn works(page: &str) -> Result<Vec<Work>> {
     let places = page.split("\n## Places in the works\n").nth(1).context("no table of places")?;
     let rows = places.split("\n## ").next().unwrap_or_default().lines().filter(|line| line.starts_with('|'));
@@ -211,7 +213,7 @@ fn works(page: &str) -> Result<Vec<Work>> {
     Ok(works)
 }
 
-/// Numbers of errata that the page of errata does not have. `1E-02` is a number of another kind.
+/// Returns the numbers of errata that do not exist. `1E-02` is a number of another kind.
 fn errata_problems(span: Span<'_>) -> Vec<String> {
     let mut problems = vec![];
     for (at, rest) in span.find("E-") {
@@ -227,7 +229,8 @@ fn errata_problems(span: Span<'_>) -> Vec<String> {
     problems
 }
 
-/// References by the number of a work, or to the notes from which `docs/sources` was made, which no reader has.
+/// Returns references by the number of a work, and references to the notes from which `docs/sources` was made. No
+/// reader has these notes.
 fn old_problems(path: &Path, span: Span<'_>) -> Vec<String> {
     let mut old = vec![];
     let lower = span.text.to_lowercase();
@@ -235,7 +238,7 @@ fn old_problems(path: &Path, span: Span<'_>) -> Vec<String> {
         old.extend([format!("digest 0{number}"), format!("digest {number}")]);
     }
     old.extend(["second", "third", "fourth", "fifth"].map(|ordinal| format!("{ordinal} source")));
-    // Elsewhere the first source may be the first of a run's inputs.
+    // In other folders, "first source" may mean the first source of a run.
     if path.starts_with("crates/core") || path.starts_with("crates/lab") || path.starts_with("docs/concepts")
     {
         old.extend(["first source", "the digest"].map(str::to_owned));

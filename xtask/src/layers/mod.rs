@@ -1,5 +1,5 @@
-//! Checks that data flows one way: a crate uses only crates before it, a module only modules before it, and no two files use
-//! each other.
+//! Checks that dependencies have one direction: a crate uses only crates before it, a module uses only modules before
+//! it, and no two files use each other.
 
 pub mod order;
 mod rules;
@@ -20,7 +20,7 @@ pub fn check() -> Result<()> {
     for member in &CRATES {
         wrong.extend(packages(member)?);
         let source = Path::new("crates").join(member.name).join("src");
-        // The order is that of the library, or of the command if there is no library.
+        // The order applies to the library, or to the command if there is no library.
         let mut rooms = Some(member.rooms);
         for file in roots(&source)? {
             wrong.extend(rules::check(&modules(&file)?, rooms.take()));
@@ -34,7 +34,7 @@ pub fn check() -> Result<()> {
     }
 }
 
-/// Packages that a crate uses although it may not.
+/// Returns the packages that a crate uses without permission.
 fn packages(member: &Crate) -> Result<Vec<String>> {
     let file = format!("crates/{}/Cargo.toml", member.name);
     let manifest = fs_err::read_to_string(root().join(&file))?;
@@ -48,7 +48,7 @@ fn packages(member: &Crate) -> Result<Vec<String>> {
         .collect())
 }
 
-/// The root files of the crates in a source folder: the library, the command, and further commands in `bin`.
+/// Returns the root files of the crates in a source folder: the library, the command, and further commands in `bin`.
 pub fn roots(source: &Path) -> Result<Vec<PathBuf>> {
     let mut roots = vec![source.join("lib.rs"), source.join("main.rs")];
     let folder = source.join("bin");

@@ -1,11 +1,11 @@
-//! The orders that `cargo x lint` checks. Edit them here.
+//! Orders that `cargo x lint` checks. Edit them here.
 
-/// A crate in the folder `crates`.
+/// Crate in the folder `crates`.
 pub struct Crate {
     pub name: &'static str,
-    /// Packages of this repository that it may use.
+    /// Packages of this repository that the crate may use.
     pub uses: &'static [&'static str],
-    /// All its top-level modules. Each module uses only modules before it.
+    /// All top-level modules of the crate. Each module uses only modules before it.
     pub rooms: &'static [&'static str],
 }
 
@@ -29,9 +29,9 @@ pub const CRATES: [Crate; 8] = [
 ];
 
 const CORE: &[&str] = &[
-    // Documentation only.
+    // This module has only documentation.
     "errata",
-    // Words for people.
+    // These modules format text for people.
     "figure",
     "escape",
     "sentence",
@@ -52,7 +52,7 @@ const CORE: &[&str] = &[
     "cluster",
     "keep",
     "spec",
-    // Objects that own their spec.
+    // These objects contain their own spec.
     "sketch_object",
     "serde_form",
     "lsh",
@@ -60,7 +60,7 @@ const CORE: &[&str] = &[
 
 const CORPUS: &[&str] = &[
     "setters",
-    // Words for people, and names.
+    // These modules hold names and text for people.
     "format",
     "refusal",
     "problem",
@@ -69,7 +69,7 @@ const CORPUS: &[&str] = &[
     "error",
     "annotation",
     "quiet",
-    // Bytes.
+    // These modules read and write bytes.
     "positional",
     "compression",
     "members",
@@ -80,7 +80,7 @@ const CORPUS: &[&str] = &[
     "memory",
     "source",
     "output",
-    // Rules for reading records, and the results.
+    // These modules hold the rules for reading records, and the results.
     "field",
     "options",
     "column",
@@ -90,10 +90,10 @@ const CORPUS: &[&str] = &[
     "document",
     "found",
     "shape",
-    // Open sources.
+    // These modules read open sources.
     "sources",
     "container",
-    // All sources of a run together.
+    // These modules handle all sources of a run together.
     "input",
     "corpus",
     "write",
@@ -110,13 +110,13 @@ const ENGINE: &[&str] = &[
     "weigh",
     "rows",
     "settings",
-    // The pipeline.
+    // These modules are the pipeline.
     "read",
     "candidate",
     "verify",
     "audit",
     "decide",
-    // The stages, by the names under which they are public.
+    // These modules publish the stages by name.
     "stages",
     "estimate",
     "accuracy",
@@ -131,7 +131,7 @@ const INDEX: &[&str] = &[
     "error",
     "progress",
     "fault",
-    // The files on disk, and the form of each row.
+    // These modules hold the files on disk, and the form of each row.
     "settings",
     "folder",
     "store",
@@ -140,21 +140,21 @@ const INDEX: &[&str] = &[
     "in_place",
     "postings",
     "frequencies",
-    // The open index.
+    // These modules hold the open index.
     "prepare",
     "index",
     "sets",
     "counting",
-    // Changes.
+    // These modules change the index.
     "acknowledge",
     "remove",
     "add",
     "compact",
-    // Answers.
+    // These modules answer queries.
     "query",
     "clusters",
     "survey",
-    // Care and transport.
+    // These modules check, repair and transfer an index.
     "check",
     "repair",
     "transfer",
@@ -162,7 +162,7 @@ const INDEX: &[&str] = &[
 ];
 
 const LAB: &[&str] = &[
-    // Tools.
+    // These modules are tools of the experiments.
     "data",
     "simulate",
     "corpus",
@@ -172,7 +172,7 @@ const LAB: &[&str] = &[
     "plot",
     "png",
     "concepts",
-    // From the claim of a source to a verdict about it.
+    // These modules lead from a statement of a source to a verdict about it.
     "definition",
     "check",
     "verdict",
@@ -186,9 +186,9 @@ const LAB: &[&str] = &[
 ];
 
 const SERVER: &[&str] = &[
-    "setters", "error", "problem", // Limits of requests and of the server.
-    "shutdown", "auth", "limits", "metrics", "outgoing", // The archive and work on it.
-    "wire", "files", "archive", "lanes", "jobs", "month", "overview", "upkeep", // Requests.
+    "setters", "error", "problem", // Next: limits of requests and of the server.
+    "shutdown", "auth", "limits", "metrics", "outgoing", // Next: the archive and work on it.
+    "wire", "files", "archive", "lanes", "jobs", "month", "overview", "upkeep", // Next: requests.
     "state", "uploads", "routes", "app", "listen",
 ];
 
@@ -212,13 +212,13 @@ const CLI: &[&str] = &[
 const PYTHON: &[&str] = &[
     "error",
     "figure",
-    // Data of Python.
+    // These modules convert data of Python.
     "column",
     "arrow",
     "texts",
-    // Long work.
+    // This module runs long work.
     "run",
-    // Classes and functions.
+    // These modules define classes and functions.
     "shared",
     "comparison",
     "sketches",
@@ -228,6 +228,6 @@ const PYTHON: &[&str] = &[
     "index",
     "datasketch",
     "spark",
-    // The module as Python sees it.
+    // This module is the one that Python imports.
     "_minwise",
 ];

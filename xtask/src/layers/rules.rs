@@ -1,28 +1,29 @@
-//! The rules for the modules of a crate: a room uses only rooms before it, and no two siblings use each other.
+//! Rules for the modules of a crate: a room uses only rooms before it, and no two siblings use each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::source::{NamedPath, ROOT, Tree};
 
-/// The file with the orders.
+/// File with the orders.
 const ORDER: &str = "xtask/src/layers/order.rs";
 
-/// A module that depends on another, and the path that shows it.
+/// Dependency of a module on another, and the path that shows it.
 struct Dependency<'t> {
     from: usize,
     to: usize,
     path: &'t NamedPath,
 }
 
-/// Returns all violations of the rules in a crate. `rooms` is the order of its top-level modules; without it, top-level modules
-/// are siblings like any others.
+/// Returns all violations of the rules in a crate. `rooms` is the order of its top-level modules. Without it, top-level
+/// modules are checked like other siblings.
 pub fn check(tree: &Tree, rooms: Option<&[&str]>) -> Vec<String> {
     let edges = edges(tree);
     let mut wrong = vec![];
     if let Some(rooms) = rooms {
         wrong = unlisted(tree, rooms);
         wrong.extend(edges.iter().filter_map(|edge| out_of_order(tree, rooms, edge)));
-        // Equal messages are dropped, because a path into a folder of a room depends on the room and on the folder.
+        // Equal messages are removed: a path into a folder depends on the room and on the folder, which gives the same
+        // message twice.
         wrong.dedup();
     }
     for at in 0..tree.modules.len() {
@@ -33,7 +34,7 @@ pub fn check(tree: &Tree, rooms: Option<&[&str]>) -> Vec<String> {
     wrong
 }
 
-/// Top-level modules that the order does not list, and names that it lists although there is no such module.
+/// Returns a message per top-level module that the order does not list, and per listed name without a module.
 fn unlisted(tree: &Tree, rooms: &[&str]) -> Vec<String> {
     let root = &tree.modules[ROOT];
     let unknown = root.children.iter().filter(|(name, _)| !rooms.contains(&name.as_str())).map(|(name, &child)| {
@@ -47,7 +48,7 @@ fn unlisted(tree: &Tree, rooms: &[&str]) -> Vec<String> {
     unknown.chain(missing).collect()
 }
 
-/// All dependencies between two modules. There is one per path that shows it.
+/// Returns all dependencies between two modules, one per path that shows it.
 fn edges(tree: &Tree) -> Vec<Dependency<'_>> {
     let mut edges = vec![];
     for (from, module) in tree.modules.iter().enumerate() {
@@ -60,7 +61,7 @@ fn edges(tree: &Tree) -> Vec<Dependency<'_>> {
 }
 
 fn out_of_order(tree: &Tree, rooms: &[&str], edge: &Dependency) -> Option<String> {
-    // Paths that begin with an imported name are left out, because the import is an edge itself.
+    // Paths that begin with an imported name are left out, because the import itself is an edge.
     if !["crate", "self", "super"].contains(&edge.path.segments[0].as_str()) {
         return None;
     }
@@ -74,11 +75,11 @@ fn out_of_order(tree: &Tree, rooms: &[&str], edge: &Dependency) -> Option<String
     (rank(to)? > rank(from)?).then(|| format!("{place} is in `{to}`, which comes after `{from}` in {ORDER}"))
 }
 
-/// The cycles among the children of the module `at`. A module and its children may use each other.
+/// Returns the cycles among the children of the module `at`. A module and its children may use each other.
 fn cycles(tree: &Tree, at: usize, edges: &[Dependency]) -> Vec<String> {
     let folder = &tree.modules[at].path;
     let child_of = |module: usize| tree.modules[module].path.strip_prefix(folder.as_slice())?.first();
-    // The pairs of children of which the first uses the second, with the first path that shows it.
+    // Maps each pair of children of which the first uses the second to the first path that shows it.
     let mut uses = BTreeMap::new();
     for edge in edges {
         if let (Some(from), Some(to)) = (child_of(edge.from), child_of(edge.to))
@@ -122,7 +123,7 @@ fn cycles(tree: &Tree, at: usize, edges: &[Dependency]) -> Vec<String> {
         .collect()
 }
 
-/// The line of an edge and the path that is written there.
+/// Returns the line of an edge, and the path written there.
 fn place(tree: &Tree, edge: &Dependency) -> String {
     let NamedPath { segments, line } = edge.path;
     format!("{}:{line}: `{}`", tree.modules[edge.from].file.display(), segments.join("::"))

@@ -1,7 +1,8 @@
-//! Reads a crate: its modules, the paths that each module names, and the modules to which they lead.
+//! Reads a crate: its modules, the paths that each module names, and the modules to which these paths lead.
 //!
-//! Files are parsed with `syn`, so comments, strings and the layout of an import make no difference. Code under `#[cfg(test)]`
-//! is left out, because tests may use anything. Calls of methods are ignored, because `index.add()` names no module.
+//! Files are parsed with `syn`, so comments, strings and the layout of an import make no difference. Code under
+//! `#[cfg(test)]` is left out, because tests may use any module. Method calls are ignored, because `index.add()` names
+//! no module.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use syn::{
 /// Index of the crate root in [`Tree::modules`].
 pub const ROOT: usize = 0;
 
-/// The modules of a crate; the first is its root.
+/// Modules of a crate; the first is the root.
 pub struct Tree {
     pub modules: Vec<Module>,
 }
@@ -36,13 +37,13 @@ pub struct Module {
     imports: Vec<Import>,
 }
 
-/// A path in the code, as it was written.
+/// Path in the code, as it was written.
 pub struct NamedPath {
     pub segments: Vec<String>,
     pub line: usize,
 }
 
-/// A struct, enum, trait, union or type alias.
+/// Struct, enum, trait, union or type alias.
 pub struct TypeDefinition {
     pub name: String,
     pub line: usize,
@@ -51,13 +52,12 @@ pub struct TypeDefinition {
 }
 
 struct Import {
-    /// `None` for a glob.
+    /// Imported name, or `None` for a glob.
     name: Option<String>,
     segments: Vec<String>,
 }
 
-/// Imports that are being followed, by module and number. They are listed, so that following ends if two imports lead to each
-/// other.
+/// Imports that are being followed, by module and number. The list ends the search if two imports lead to each other.
 type FollowedImports = Vec<(usize, usize)>;
 
 impl Tree {
@@ -76,10 +76,11 @@ impl Tree {
         reader.problem.map_or(Ok(reader.tree), Err)
     }
 
-    /// The modules that a path in the module `from` depends on: the modules that it names on its way, and the module that
-    /// defines its last name. Re-exports are followed. Paths into other crates lead nowhere.
+    /// Returns the modules on which a path in the module `from` depends: the modules named in the path, and the module
+    /// that defines its last name. Re-exports are followed. Paths into other crates lead nowhere.
     ///
-    /// The root is included only if it defines the last name, because its re-exports are just a shorter way to a module.
+    /// The root is included only if it defines the last name, because a re-export of the root is just a shorter path to
+    /// another module.
     pub fn resolve(&self, from: usize, segments: &[String]) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
         self.start(from, segments, &mut vec![], &mut found);
@@ -103,7 +104,7 @@ impl Tree {
         }
     }
 
-    /// Follows the rest of a path whose beginning named the module `at`.
+    /// Follows the remaining segments of a path whose beginning named the module `at`.
     fn follow(
         &self,
         at: usize,
@@ -120,14 +121,15 @@ impl Tree {
                 self.follow(self.modules[at].parent.unwrap_or(ROOT), rest, seen, found);
             }
             [_, ..] if self.look_up(at, segments, seen, found) => {}
-            // The path names the module itself, or a name in it that a macro made.
+            // The path names the module itself, or a name in it that a macro defines.
             _ => {
                 found.insert(at);
             }
         }
     }
 
-    /// Follows a path whose first segment is a name in the scope of the module `at`; false if there is no such name.
+    /// Follows a path whose first segment is a name in the scope of the module `at`. Returns `false` if there is no
+    /// such name.
     fn look_up(
         &self,
         at: usize,
@@ -141,7 +143,7 @@ impl Tree {
         if let Some(&child) = module.children.get(name) {
             self.follow(child, rest, seen, found);
             known = true;
-            // A module and a function may have the same name; only a module has names inside.
+            // A module and a function may have the same name. Only a module has further names inside.
             if !rest.is_empty() {
                 return true;
             }
@@ -171,13 +173,13 @@ impl Tree {
     }
 }
 
-/// Walks through the files of a crate and fills the tree.
+/// Reads the files of a crate and fills the tree.
 struct CrateReader<'a> {
     tree: Tree,
     read: &'a dyn Fn(&Path) -> Result<Option<String>>,
-    /// The module that is being read.
+    /// Module that is being read.
     at: usize,
-    /// The folder with the files of its children.
+    /// Folder with the files of the module's children.
     folder: PathBuf,
     problem: Option<anyhow::Error>,
 }
@@ -205,8 +207,8 @@ impl CrateReader<'_> {
         Ok(())
     }
 
-    /// Reads a module that the current one declares. If `path` attributes give the module several files, each file counts as
-    /// the module.
+    /// Reads a module that the current module declares. If `path` attributes give the module several files, each file
+    /// counts as the module.
     fn child(&mut self, item: &ItemMod) -> Result<()> {
         let (name, parent) = (item.ident.to_string(), self.at);
         let path = [&self.tree.modules[parent].path, std::slice::from_ref(&name)].concat();
@@ -263,7 +265,7 @@ impl CrateReader<'_> {
         self.tree.modules[self.at].paths.push(NamedPath { segments, line });
     }
 
-    /// Adds what an import names, group by group, and the names that it brings into scope.
+    /// Adds the paths of an import, group by group, and the names that it brings into scope.
     fn import(&mut self, tree: &UseTree, prefix: &[String]) {
         let with = |ident: &Ident| [prefix, &[ident.to_string()]].concat();
         let (segments, name, line) = match tree {
@@ -280,8 +282,8 @@ impl CrateReader<'_> {
         self.tree.modules[self.at].imports.push(Import { name, segments });
     }
 
-    /// Finds the paths in tokens that `syn` does not parse: arguments and rules of macros, and attributes. Inside a group of
-    /// imports, `prefix` is the path before the group.
+    /// Finds the paths in tokens that `syn` does not parse: arguments and rules of macros, and attributes. Inside a
+    /// group of imports, `prefix` is the path before the group.
     fn scan(&mut self, tokens: TokenStream, prefix: &[String]) {
         let mut tokens = tokens.into_iter();
         while let Some(token) = tokens.next() {
@@ -311,10 +313,10 @@ impl CrateReader<'_> {
     }
 }
 
-/// The token behind `::` and the tokens behind that token; `None` if `::` does not come next.
+/// Returns the token after `::` and the following tokens, or `None` if `::` does not come next.
 fn after_colons(tokens: &IntoIter) -> Option<(TokenTree, IntoIter)> {
     let mut tokens = tokens.clone();
-    // The first colon must touch the second, which the first colon of `x: ::std::io::Result` does not.
+    // The first colon must touch the second. The first colon of `x: ::std::io::Result` does not.
     for spacing in [Spacing::Joint, Spacing::Alone] {
         match tokens.next()? {
             TokenTree::Punct(punct) if punct.as_char() == ':' && punct.spacing() == spacing => {}
@@ -370,7 +372,7 @@ impl<'ast> Visit<'ast> for CrateReader<'_> {
         visit::visit_path(self, path);
     }
 
-    // Visibilities are not visited, because `pub(in crate::a)` uses nothing of `a`; it lets `a` see something.
+    // Visibilities are not visited, because `pub(in crate::a)` does not use `a`. It only makes an item visible there.
     fn visit_vis_restricted(&mut self, _: &'ast VisRestricted) {}
 
     fn visit_token_stream(&mut self, tokens: &'ast TokenStream) {
@@ -378,8 +380,8 @@ impl<'ast> Visit<'ast> for CrateReader<'_> {
     }
 }
 
-/// The attributes of an item, and its name if others can import the item. Modules have no name here, because they are found by
-/// their place in the tree.
+/// Returns the attributes of an item, and its name if others can import the item. A module has no name here, because it
+/// is found by its place in the tree.
 fn head(item: &Item) -> (&[Attribute], Option<&Ident>) {
     match item {
         Item::Const(item) => (&item.attrs, Some(&item.ident)),
@@ -401,7 +403,7 @@ fn head(item: &Item) -> (&[Attribute], Option<&Ident>) {
     }
 }
 
-/// The type that an item defines; `None` if it defines none.
+/// Returns the type that an item defines, or `None` if it defines no type.
 fn type_definition(item: &Item) -> Option<TypeDefinition> {
     let (name, visibility) = match item {
         Item::Enum(item) => (&item.ident, &item.vis),
@@ -415,7 +417,8 @@ fn type_definition(item: &Item) -> Option<TypeDefinition> {
     Some(TypeDefinition { name: name.to_string(), line: line_of(name), is_public })
 }
 
-/// Whether an item is compiled for tests only: by `#[cfg(test)]`, or by `all(…)` with `test` among its conditions.
+/// Reports whether an item is compiled for tests only: by `#[cfg(test)]`, or by `all(…)` with `test` among its
+/// conditions.
 fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         Meta::List(list) if list.path.is_ident("cfg") => match syn::parse2::<Meta>(list.tokens.clone()) {
@@ -429,7 +432,7 @@ fn is_test(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// The file that an attribute names: `#[path = "file.rs"]`, or such a path in `cfg_attr`.
+/// Returns the file that an attribute names: `#[path = "file.rs"]`, or such a path in `cfg_attr`.
 fn named_file(attribute: &Attribute) -> Option<String> {
     match &attribute.meta {
         Meta::List(list) if list.path.is_ident("cfg_attr") => {

@@ -1,18 +1,19 @@
-//! Small crates in memory, each with one way to name a module.
+//! Tests with small crates in memory. Each names a module in another way.
 
 use std::path::Path;
 
 use super::rules;
 use super::source::Tree;
 
-/// The violations in a crate of these files. If the root is not among them, it declares the rooms `a`, `b` and `c`.
+/// Returns the violations in a crate of these files. If the files do not include the root, it declares the rooms `a`,
+/// `b` and `c`.
 fn wrong_with(files: &[(&str, &str)]) -> Vec<String> {
     rules::check(&tree(files), Some(&["a", "b", "c"]))
 }
 
 fn tree(files: &[(&str, &str)]) -> Tree {
     let root = ("lib.rs", "mod a; mod b; mod c;");
-    // Files `mod.rs` are found after the given files, because a file beside its parent is looked for first.
+    // The reader searches `a.rs` before `a/mod.rs`, so a given file `a.rs` replaces the empty `a/mod.rs`.
     let empty = [("a/mod.rs", ""), ("b/mod.rs", ""), ("c/mod.rs", ""), root];
     Tree::read(Path::new("lib.rs"), &|file| {
         let text = files.iter().chain(&empty).find(|(name, _)| Path::new(name) == file);
@@ -21,7 +22,7 @@ fn tree(files: &[(&str, &str)]) -> Tree {
     .unwrap()
 }
 
-/// The paths of the modules to which a path in a module leads.
+/// Returns the paths of the modules to which a path in a module leads.
 fn reached(tree: &Tree, from: &str, path: &str) -> Vec<String> {
     let path_of = |module: usize| tree.modules[module].path.join("::");
     let from = (0..tree.modules.len()).find(|&module| path_of(module) == from).unwrap();
@@ -29,7 +30,7 @@ fn reached(tree: &Tree, from: &str, path: &str) -> Vec<String> {
     tree.resolve(from, &segments).into_iter().filter(|&to| to != from).map(path_of).collect()
 }
 
-/// The check as it was before it parsed files: the names behind `crate::`, line by line.
+/// Returns the names that the former check found, which did not parse files: the words after `crate::`, line by line.
 fn names_by_text(source: &str) -> Vec<String> {
     source
         .lines()

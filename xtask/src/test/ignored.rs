@@ -1,8 +1,8 @@
-//! Tests that are not run everywhere, with the reasons.
+//! Finds tests that are not run everywhere, with the reasons.
 //!
-//! A test that cannot run on every machine, or takes too long for every run, has `#[ignore = "…"]` with one of the reasons
-//! below, so that no runner counts it as passed. `cargo x test` runs the tests whose need is met and counts the others as
-//! skipped. `cargo x test --long` runs the long tests.
+//! If a test cannot run on every machine, or takes too long for every run, it has `#[ignore = "…"]` with one of the
+//! reasons below. Without this attribute, a runner could count the test as passed. `cargo x test` runs the tests whose
+//! needs are met, and counts the others as skipped. `cargo x test --long` runs the long tests.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use anyhow::{Result, bail};
 
 use crate::run::{is_root, package_name, packages, root};
 
-/// The beginning of a reason if the test takes too long for every run.
+/// Beginning of the reason if the test takes too long for every run.
 const LONG: &str = "long: ";
-/// The beginning of a reason if only a person runs the test, to write something.
+/// Beginning of the reason if only a person runs the test, to write a file.
 const BY_HAND: &str = "by hand: ";
 
-/// Something that a test needs and that not every machine has.
+/// Requirement of a test that not every machine meets.
 struct Need {
-    /// The reason in `#[ignore]` of a test that needs it.
+    /// Reason in `#[ignore]` of a test with this need.
     reason: &'static str,
     is_met: fn() -> bool,
 }
@@ -32,7 +32,7 @@ const NEEDS: [Need; 5] = [
     Need { reason: "needs a queue of 400 connections", is_met: has_long_queue },
 ];
 
-/// A test with `#[ignore = "…"]`.
+/// Test with `#[ignore = "…"]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ignored {
     package: String,
@@ -40,10 +40,10 @@ pub struct Ignored {
     reason: String,
 }
 
-/// The runs in which a test is included.
+/// Runs in which a test is included.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum When {
-    /// Every run on a machine that meets this need.
+    /// Every run on a machine that meets the need with this index.
     Needed(usize),
     Long,
     ByHand,
@@ -62,9 +62,9 @@ impl Ignored {
     }
 }
 
-/// The ignored tests of the workspace: tests to leave out, and long tests.
+/// Ignored tests of the workspace: tests to leave out, and long tests.
 pub struct Choice {
-    /// The tests that a run leaves out, with the reason that is printed.
+    /// Tests that a run leaves out, with the printed reason.
     left_out: Vec<(Ignored, String)>,
     long: Vec<Ignored>,
 }
@@ -91,19 +91,19 @@ impl Choice {
         Ok(Self { left_out, long })
     }
 
-    /// Tests that are left out and whose name has one of these words, or all of them if there are no words.
+    /// Returns the left-out tests whose name has one of these words, or all left-out tests if there are no words.
     fn left_out_of(&self, words: &[&str]) -> impl Iterator<Item = &(Ignored, String)> {
         self.left_out
             .iter()
             .filter(move |(test, _)| words.is_empty() || words.iter().any(|word| test.name.contains(word)))
     }
 
-    /// The number of skipped tests in a run of the tests whose names have one of these words.
+    /// Returns the number of skipped tests in a run of the tests whose names have one of these words.
     pub fn skipped(&self, words: &[&str]) -> u64 {
         self.left_out_of(words).count() as u64
     }
 
-    /// The notes about skipped tests, with one line per reason.
+    /// Returns notes about the skipped tests, one line per reason.
     pub fn notes(&self, words: &[&str]) -> Vec<String> {
         let mut reasons: Vec<(&str, Vec<&str>)> = vec![];
         for (test, reason) in self.left_out_of(words) {
@@ -119,7 +119,7 @@ impl Choice {
         reasons.into_iter().map(note).collect()
     }
 
-    /// Arguments with which the runner runs ignored tests, too, except those that are left out.
+    /// Returns arguments with which the runner also runs ignored tests, except the left-out ones.
     pub fn arguments(&self, has_nextest: bool) -> Vec<String> {
         let left_out = self.left_out.iter().map(|(test, _)| test);
         if has_nextest {
@@ -134,7 +134,7 @@ impl Choice {
         }
     }
 
-    /// Arguments with which the runner runs only the long tests of some packages.
+    /// Returns arguments with which the runner runs only the long tests of some packages.
     pub fn arguments_for_long(&self, has_nextest: bool, is_of: impl Fn(&str) -> bool) -> Vec<String> {
         let long = self.long.iter().filter(|test| is_of(&test.package));
         if has_nextest {
@@ -146,7 +146,7 @@ impl Choice {
     }
 }
 
-/// The filter of nextest for exactly these tests.
+/// Returns the filter of nextest for exactly these tests.
 fn filter<'a>(tests: impl Iterator<Item = &'a Ignored>) -> String {
     let mut packages: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for test in tests {
@@ -158,7 +158,7 @@ fn filter<'a>(tests: impl Iterator<Item = &'a Ignored>) -> String {
     packages.into_iter().map(filter).collect::<Vec<_>>().join(" | ")
 }
 
-/// Every ignored test of the workspace.
+/// Returns every ignored test of the workspace.
 fn all() -> Result<Vec<Ignored>> {
     let mut tests = vec![];
     for folder in packages()? {
@@ -172,7 +172,7 @@ fn all() -> Result<Vec<Ignored>> {
     Ok(tests)
 }
 
-/// The Rust files of a package.
+/// Returns the Rust files of a package.
 fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = vec![];
     let mut folders: Vec<PathBuf> = ["src", "tests"].iter().map(|name| folder.join(name)).collect();
@@ -193,7 +193,7 @@ fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Names and reasons of the ignored tests of a source. A test without a reason has an empty one.
+/// Returns the names and reasons of the ignored tests of a source. A test without a reason has an empty one.
 fn of(source: &str) -> Vec<(String, String)> {
     let mut tests = vec![];
     let mut reason = None;
@@ -215,7 +215,7 @@ fn has_data() -> bool {
     root().join("../shared/data").is_dir()
 }
 
-/// Whether the usual folders of Linux have a font. Other systems come with fonts.
+/// Reports whether the usual folders of Linux have a font. Other systems have fonts by default.
 fn has_font() -> bool {
     fn is_there(folder: &Path) -> bool {
         let Ok(entries) = fs_err::read_dir(folder) else { return false };
@@ -230,15 +230,15 @@ fn has_font() -> bool {
     !cfg!(target_os = "linux") || folders.iter().any(|folder: &PathBuf| is_there(folder))
 }
 
-/// Whether a file system in memory can be mounted in a namespace of its own.
+/// Reports whether a file system in memory can be mounted in a separate mount namespace.
 fn can_mount() -> bool {
     let mut command = Command::new("unshare");
     command.args(["--map-root-user", "--mount", "sh", "-c", "mount -t tmpfs -o size=64k tmpfs \"$0\""]);
     succeeds(command.arg(std::env::temp_dir()))
 }
 
-/// Whether a program can be run that may not read files without permissions. A program of `root` may read them, unless
-/// `setpriv` removes that right.
+/// Reports whether a test can run a program that obeys file permissions. A program of `root` may read every file,
+/// unless `setpriv` removes this right.
 fn permissions_bind() -> bool {
     !cfg!(unix) || !is_root() || {
         // `setpriv` removes all rights that only `root` has.
@@ -247,7 +247,7 @@ fn permissions_bind() -> bool {
     }
 }
 
-/// Whether the system lets at least 400 connections wait for a server, which is more than the usual 128.
+/// Reports whether the system lets at least 400 connections wait for a server. The usual limit is 128.
 fn has_long_queue() -> bool {
     let most = fs_err::read_to_string("/proc/sys/net/core/somaxconn").unwrap_or_default();
     most.trim().parse::<u32>().is_ok_and(|most| most >= 400)
@@ -276,7 +276,7 @@ mod tests {
         Choice::of(tests, |_| is_met).unwrap()
     }
 
-    /// Every reason must be known, because `cargo x test` decides by it when to run the test.
+    /// Every reason must be known, because `cargo x test` uses the reason to decide when to run the test.
     #[test]
     fn every_ignored_test_has_a_known_reason() {
         let tests = all().unwrap();

@@ -11,13 +11,13 @@ use super::part::{self, Part, PartOutcome, RunnerReport};
 use crate::run::{self, has_nextest, package_name, packages, root, target};
 use crate::{dist, features, trace};
 
-/// The package with the statistical tests.
+/// Package with the statistical tests.
 const CORE: &str = "minwise";
 
-/// The number of processes that a test of kills starts and kills.
+/// Number of processes that a test of kills starts and kills.
 const KILLS: &str = "300";
 
-/// Runs the long parts only: all of them, or the parts whose names have one of these words. Returns whether all passed.
+/// Runs only the long parts: all of them, or those whose names have one of these words. Returns whether all passed.
 pub fn test(words: &[&str]) -> Result<bool> {
     let choice = Choice::new()?;
     let mut parts = vec![
@@ -35,7 +35,7 @@ pub fn test(words: &[&str]) -> Result<bool> {
         Part::new("statistics", "the laws of all sketches, with ten times as many seeds", || {
             let tests = Tests {
                 target: Some("statistics"),
-                // Several long tests of this target run at once, because they need nothing but time.
+                // Several long tests of this target run at the same time, because they need only time.
                 arguments: if has_nextest() { &["--run-ignored", "all"][..] } else { &["--include-ignored"] }
                     .iter()
                     .map(ToString::to_string)
@@ -78,7 +78,7 @@ pub(super) fn wheels_part() -> Part<'static> {
     )
 }
 
-/// Compiles the workspace with the oldest compiler that the manifest promises, if it is installed.
+/// Compiles the workspace with the oldest compiler that the manifest names, if it is installed.
 fn oldest() -> Result<PartOutcome> {
     let manifest = fs_err::read_to_string(root().join("Cargo.toml"))?;
     let version = manifest.lines().find_map(|line| line.strip_prefix("rust-version = \"")?.strip_suffix('"'));
@@ -89,8 +89,8 @@ fn oldest() -> Result<PartOutcome> {
         .output()
         .is_ok_and(|cargo| cargo.status.success())
     {
-        // The old compiler has a folder of its own, because in one folder each compiler would compile again what the other has
-        // compiled.
+        // The old compiler has a separate folder. In a shared folder, each compiler would recompile the outputs of the
+        // other.
         let folder = target().join("oldest");
         let mut command = Command::new("cargo");
         command.current_dir(root()).args([&*toolchain, "check", "--workspace", "--locked", "--target-dir"]);
@@ -111,10 +111,10 @@ fn follow() -> Result<PartOutcome> {
     Ok(PartOutcome::Skipped("valgrind is not installed: `apt install valgrind`".to_owned()))
 }
 
-/// Packages the crates that are published and builds each from its package.
+/// Packages the published crates, and builds each from its package.
 fn package() -> Result<()> {
-    // The folder is new in each run, because Cargo keeps the sources of a package by its version and its folder. In an old
-    // folder, a crate would be built with the sources of the last run.
+    // The folder is new in each run, because Cargo identifies the sources of a package by its version and its folder.
+    // In an old folder, a crate would be built with the sources of the last run.
     let folder = target().join(format!("packages-{}", std::process::id()));
     let mut arguments = vec!["package".to_owned(), "--workspace".to_owned()];
     arguments.extend(["--target-dir".to_owned(), folder.to_string_lossy().into_owned()]);
@@ -128,7 +128,7 @@ fn package() -> Result<()> {
     packaged
 }
 
-/// The packages of the workspace whose manifests say `publish = false`.
+/// Returns the packages of the workspace whose manifests have `publish = false`.
 fn unpublished() -> Result<Vec<String>> {
     let mut names = vec![];
     for folder in packages()? {
@@ -140,7 +140,7 @@ fn unpublished() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Installs the command as in the README, with nothing built before and no settings of a person, and runs it.
+/// Installs the command as in the README, with no earlier build and no personal settings, and runs it.
 fn install() -> Result<()> {
     let folder = target().join("install-test");
     if folder.exists() {
@@ -159,7 +159,8 @@ fn install() -> Result<()> {
         &path("root"),
     ]);
     command.env("HOME", &home).env("CARGO_TARGET_DIR", folder.join("target"));
-    // The registry and the compiler stay those of the machine. Both are usually in the home folder, which is another one here.
+    // The home folder is replaced, so the registry and the compiler of the machine are given explicitly. Both are
+    // usually in the home folder.
     for (name, usual) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
         if let (None, Some(home)) = (std::env::var_os(name), std::env::home_dir()) {
             command.env(name, home.join(usual));
@@ -177,12 +178,12 @@ fn install() -> Result<()> {
     Ok(())
 }
 
-/// The interpreters that run the tests of a wheel, if they are installed.
+/// Interpreters that run the tests of a wheel, if they are installed.
 const INTERPRETERS: [&str; 5] = ["python3.10", "python3.11", "python3.12", "python3.13", "python3.14"];
-/// The most bytes of the wheel of the extension module.
+/// Upper bound on the bytes of the wheel of the extension module.
 const WHEEL_BYTES: u64 = 12_000_000;
 
-/// Builds both wheels for old systems, and installs them with nothing built before and from a clean home.
+/// Builds both wheels for old systems, and installs them with no earlier build and from a clean home folder.
 fn wheels() -> Result<PartOutcome> {
     if let Some(why) = super::no_python() {
         return Ok(PartOutcome::Skipped(why.to_owned()));
@@ -200,7 +201,7 @@ fn wheels() -> Result<PartOutcome> {
         let mut command = Command::new(&builder);
         command.current_dir(root().join(source)).args(["-m", "maturin", "build", "--release", "--zig"]);
         command.args(["--compatibility", "manylinux2014", "--out", &out]);
-        // The path is set, because maturin asks the `python3` in the path for zig.
+        // The path is set, because maturin looks for zig through the `python3` in the path.
         run::check(command.env("PATH", &path))?;
     }
     let mut report = RunnerReport::default();
@@ -226,7 +227,7 @@ fn wheels() -> Result<PartOutcome> {
     Ok(PartOutcome::Ran(report))
 }
 
-/// Installs the wheels into an environment of an interpreter, from a home without settings, and uses both.
+/// Installs the wheels into an environment of an interpreter, from a home folder without settings, and uses both.
 fn of_wheel(interpreter: &str, wheels: &Path) -> Result<()> {
     let venv = target().join("python").join(format!("wheel-{interpreter}"));
     if venv.exists() {
@@ -240,7 +241,7 @@ fn of_wheel(interpreter: &str, wheels: &Path) -> Result<()> {
     let install =
         ["-m", "pip", "install", "--quiet", "--find-links", &links, "minwise[cli]", "pytest", "pandas<3"];
     run::check(Command::new(&python).args(install).env("HOME", &home))?;
-    // The command is that of the other wheel. `wheel_checks.py` has the tests that hold for wheels only.
+    // The command comes from the second wheel. `wheel_checks.py` has the tests that hold for wheels only.
     let options = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "wheel_checks.py"];
     let tests = ["test_pandas.py", "test_lsh.py", "test_index.py", "test_vectors.py", "test_module.py"];
     let mut command = Command::new(&python);

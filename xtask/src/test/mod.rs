@@ -1,8 +1,8 @@
 //! `cargo x test` runs every test, part by part.
 //!
-//! All commands that compile have `--workspace` and build tests, so that Cargo chooses the same features for all of them and
-//! compiles nothing twice. `cargo build --package minwise-cli`, or even `cargo build --workspace`, leaves out features that
-//! only tests need of shared dependencies, and would compile five of our crates again.
+//! All commands that compile have `--workspace` and build tests. Cargo therefore chooses the same features for all of
+//! them, and compiles nothing twice. `cargo build --package minwise-cli`, or even `cargo build --workspace`, leaves out
+//! features of shared dependencies that only tests need, and would compile five of our crates again.
 
 mod ignored;
 mod long;
@@ -21,7 +21,8 @@ pub use long::test as long;
 use part::{Part, PartOutcome, RunnerReport};
 use runner::TestRunner;
 
-/// Runs all tests except the long ones, or the Rust tests whose names have one of these words. Returns whether all passed.
+/// Runs all tests except the long ones, or the Rust tests whose names have one of these words. Returns whether all
+/// passed.
 pub fn test(words: &[&str]) -> Result<bool> {
     let choice = Choice::new()?;
     let notes = choice.notes(words);
@@ -103,7 +104,7 @@ fn vectors() -> Result<PartOutcome> {
     Ok(PartOutcome::Ran(RunnerReport::of_one()))
 }
 
-/// Checks converted outputs by programs that share no code with ours.
+/// Checks converted outputs with programs that share no code with ours.
 fn formats() -> Result<PartOutcome> {
     if let Some(why) = no_python() {
         return Ok(PartOutcome::Skipped(why.to_owned()));
@@ -125,7 +126,7 @@ fn api() -> Result<PartOutcome> {
         Err(why) => return Ok(PartOutcome::Skipped(why)),
     };
     browser::install_packages(&node.npm, "tests/api")?;
-    // Versions are pinned, because another version of a generator may make other names.
+    // Versions are pinned, because another version of a generator may choose other names.
     let python = run::python_venv(&["openapi-spec-validator==0.9.0", "openapi-python-client==0.29.1"])?;
     let minwise = build_minwise()?;
     let mut command = Command::new(python);
@@ -133,7 +134,7 @@ fn api() -> Result<PartOutcome> {
     Ok(PartOutcome::Ran(TestRunner::Script.run(&mut command)?))
 }
 
-/// Packages that the tests of the Python package use. A version is pinned if another version finds other faults in types.
+/// Packages that the tests of the Python package use. A version is pinned if other versions report other type errors.
 const PYTHON_PACKAGES: [&str; 14] = [
     "pytest",
     "numpy",
@@ -151,7 +152,7 @@ const PYTHON_PACKAGES: [&str; 14] = [
     "typing_extensions",
 ];
 
-/// Tests the Python package and its types, and runs the tests of pandas again with its previous version.
+/// Tests the Python package and its types, and runs the tests of pandas again with the previous version of pandas.
 fn python() -> Result<PartOutcome> {
     if let Some(why) = no_python() {
         return Ok(PartOutcome::Skipped(why.to_owned()));
@@ -205,7 +206,7 @@ fn spark(environment: &[(&str, &str)]) -> Result<PartOutcome> {
     Ok(PartOutcome::Ran(TestRunner::Script.run(&mut command)?))
 }
 
-/// The reason why classic Spark cannot run.
+/// Returns the reason why classic Spark cannot run, if it cannot.
 fn no_java() -> Option<&'static str> {
     const WHY: &str =
         "Spark needs Java 17 or later (on Debian and Ubuntu: `apt install openjdk-17-jre-headless`)";
@@ -215,20 +216,21 @@ fn no_java() -> Option<&'static str> {
     (version < Some(17)).then_some(WHY)
 }
 
-/// The number in `openjdk version "17.0.15" 2025-04-15`; old versions begin with `1.`.
+/// Returns the major version from a text such as `openjdk version "17.0.15" 2025-04-15`. Old versions begin with `1.`,
+/// so they give 1.
 fn java_version(shown: &str) -> Option<u32> {
     shown.split('"').nth(1)?.split(['.', '-', '+']).next()?.parse().ok()
 }
 
 /// Builds the extension module with the features of the tests, so that nothing is compiled twice, and returns its path.
 pub fn build_extension() -> Result<PathBuf> {
-    // A test, which was built before, is named, because Cargo chooses the features of the tests only then.
+    // Naming a test makes Cargo choose the features of the tests. This test has been built before.
     run::cargo(&["build", "--workspace", "--lib", "--test", "cli"])?;
     let (before, after) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     Ok(target().join("debug").join(format!("{before}_minwise{after}")))
 }
 
-/// The reason why there is no Python with packages.
+/// Returns the reason why there is no Python with packages, if there is none.
 fn no_python() -> Option<&'static str> {
     if find("python3").is_none() {
         return Some("`python3` is not in the path");
@@ -240,7 +242,7 @@ fn no_python() -> Option<&'static str> {
 /// Rust tests of the workspace.
 #[derive(Default)]
 struct Tests<'a> {
-    /// The only target whose tests are run.
+    /// Target to which the tests are restricted.
     target: Option<&'a str>,
     /// Arguments of the runner.
     arguments: Vec<String>,
@@ -250,7 +252,7 @@ struct Tests<'a> {
 }
 
 impl Tests<'_> {
-    /// Runs the tests. Tests that were left out are not counted.
+    /// Runs the tests. Left-out tests are not counted.
     fn run(&self) -> Result<RunnerReport> {
         let has_nextest = has_nextest();
         let mut command = if has_nextest { cargo(&["nextest", "run"]) } else { cargo(&["test"]) };
@@ -258,7 +260,7 @@ impl Tests<'_> {
         match self.target {
             Some(target) => command.args(["--test", target]),
             None if has_nextest => &mut command,
-            // Doc tests are left out, because they are a part of their own.
+            // Doc tests are left out, because they are a separate part.
             None => command.args(["--lib", "--bins", "--tests"]),
         };
         if !has_nextest {
@@ -272,7 +274,8 @@ impl Tests<'_> {
     }
 }
 
-/// Builds the command with the features of the Rust tests, so that nothing is compiled again after them, and returns its path.
+/// Builds the command with the features of the Rust tests, so that nothing is compiled again after them, and returns
+/// its path.
 pub fn build_minwise() -> Result<PathBuf> {
     run::cargo(&["test", "--workspace", "--no-run", "--test", "cli"])?;
     Ok(target().join("debug").join(format!("minwise{}", std::env::consts::EXE_SUFFIX)))

@@ -1,20 +1,20 @@
-//! The parts of a command. All parts run, each with a heading and a time, and a table at the end has the results.
+//! Runs the parts of a command. Every part runs, with a heading and a time, and a table at the end has the results.
 
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-/// A part of `cargo x test` or `cargo x lint`.
+/// Part of `cargo x test` or `cargo x lint`.
 pub struct Part<'a> {
-    /// The name in the plan, the heading and the table.
+    /// Name in the plan, the heading and the table.
     name: &'static str,
-    /// The work of the part, in one line of the plan.
+    /// Work of the part, in one line of the plan.
     does: String,
     run: Box<dyn FnOnce() -> Result<PartOutcome> + 'a>,
 }
 
 impl<'a> Part<'a> {
-    /// A part that runs tests and reports on them.
+    /// Returns a part that runs tests and reports their counts.
     pub fn new(
         name: &'static str,
         does: impl Into<String>,
@@ -27,7 +27,7 @@ impl<'a> Part<'a> {
         self.name
     }
 
-    /// A part that counts as one test.
+    /// Returns a part that counts as one test.
     pub fn task(name: &'static str, does: impl Into<String>, run: impl FnOnce() -> Result<()> + 'a) -> Self {
         Self::new(name, does, || {
             run()?;
@@ -36,25 +36,25 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The outcome of a part that ended without an error.
+/// Outcome of a part that ended without an error.
 pub enum PartOutcome {
     Ran(RunnerReport),
-    /// The reason why nothing was run.
+    /// Reason why nothing was run.
     Skipped(String),
 }
 
-/// The report of a runner of tests.
+/// Report of a runner of tests.
 #[derive(Debug, Default, PartialEq)]
 pub struct RunnerReport {
     pub counts: TestCounts,
-    /// The lines with which the runner closed.
+    /// Lines with which the runner ended.
     pub closing: Vec<String>,
     /// Whether the runner's exit code was not 0.
     pub is_failed: bool,
 }
 
 impl RunnerReport {
-    /// The report of a part that is one test, which passed.
+    /// Returns the report of a part that is one test, which passed.
     pub fn of_one() -> Self {
         Self { counts: TestCounts { passed: 1, ..TestCounts::default() }, ..Self::default() }
     }
@@ -78,7 +78,7 @@ impl TestCounts {
     }
 }
 
-/// A part that has ended, as the table shows it.
+/// Part that has ended, as shown in the table.
 struct EndedPart {
     name: &'static str,
     outcome: &'static str,
@@ -99,7 +99,7 @@ impl EndedPart {
                 ("failed", TestCounts::default(), error.lines().map(str::to_owned).collect())
             }
         };
-        // If a part failed or was skipped before its tests could be counted, it counts as one test.
+        // If a part failed or was skipped before its tests were counted, it counts as one test.
         match outcome {
             "failed" => counts.failed = counts.failed.max(1),
             "skipped" => counts.skipped = counts.skipped.max(1),
@@ -109,7 +109,8 @@ impl EndedPart {
     }
 }
 
-/// Prints the plan, runs every part, even if parts before it failed, and prints the table. Returns whether none failed.
+/// Prints the plan, runs every part even if an earlier part failed, and prints the table. Returns whether no part
+/// failed.
 pub fn run(command: &str, parts: Vec<Part>, notes: &[String]) -> bool {
     let number = parts.len();
     println!("{command}: {number} part{}", if number == 1 { "" } else { "s" });
@@ -159,7 +160,7 @@ fn table(ended: &[EndedPart]) -> String {
     out
 }
 
-/// The last line, from which machines read the numbers of tests.
+/// Returns the last line, from which other programs read the numbers of tests.
 fn closing_line(ended: &[EndedPart]) -> String {
     let TestCounts { passed, failed, skipped } = TestCounts::sum(ended.iter().map(|part| part.counts));
     format!("{passed} passed, {failed} failed, {skipped} skipped")

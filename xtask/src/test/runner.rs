@@ -1,4 +1,4 @@
-//! Runs programs that run tests. Their output is copied as it comes, and their closing lines are read.
+//! Runs test runners. Their output is copied immediately, and their closing lines are parsed.
 
 use std::io::{BufRead, BufReader, IsTerminal, Read, Write};
 use std::process::{Command, Stdio};
@@ -9,25 +9,25 @@ use anyhow::{Context, Result, anyhow};
 use super::part::{RunnerReport, TestCounts};
 use crate::run::shown;
 
-/// The program whose closing lines are read.
+/// Program whose closing lines are parsed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TestRunner {
     Nextest,
-    /// The runner of `cargo test`, doc tests included.
+    /// The runner of `cargo test`, including doc tests.
     Libtest,
     /// `node --test` with `--test-reporter=spec`.
     Node,
-    /// A script of our own, whose last line is like `12 passed, 0 failed`.
+    /// A script of this repository, whose last line is like `12 passed, 0 failed`.
     Script,
 }
 
 impl TestRunner {
-    /// Runs a command of this runner. A failing test is part of the report; an error means that nothing ran.
+    /// Runs a command of this runner. A failing test is part of the report; an error means that no test ran.
     pub fn run(self, command: &mut Command) -> Result<RunnerReport> {
         let shown = shown(command);
         println!("$ {shown}");
         if std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
-            // Colours are asked for, because the programs write into a pipe, for which they leave colours out.
+            // Colours are requested, because the programs write into a pipe and would omit colours.
             command.env("CARGO_TERM_COLOR", "always").env("FORCE_COLOR", "1");
         }
         let mut child = command
@@ -57,7 +57,7 @@ impl TestRunner {
         Ok(RunnerReport { counts, closing, is_failed })
     }
 
-    /// The numbers and the closing lines in the output of a runner.
+    /// Parses the numbers and the closing lines in the output of a runner.
     fn read(self, lines: &[String]) -> (TestCounts, Vec<String>) {
         match self {
             Self::Nextest => nextest(lines),
@@ -68,7 +68,7 @@ impl TestRunner {
     }
 }
 
-/// Copies the output line by line, and keeps each line.
+/// Copies the output line by line, and passes each line to `keep`.
 fn copy(from: Option<impl Read>, mut to: impl Write, keep: impl Fn(&[u8]) -> Result<()>) -> Result<()> {
     let Some(from) = from else { return Ok(()) };
     let mut from = BufReader::new(from);
@@ -82,7 +82,7 @@ fn copy(from: Option<impl Read>, mut to: impl Write, keep: impl Fn(&[u8]) -> Res
     Ok(())
 }
 
-/// A line without colours and without white space around it.
+/// Returns a line without colours and without surrounding white space.
 fn plain(line: &str) -> String {
     let mut out = String::new();
     let mut rest = line;
@@ -93,13 +93,13 @@ fn plain(line: &str) -> String {
     (out + rest).trim().to_owned()
 }
 
-/// `12 passed` as a number and a word.
+/// Parses `12 passed` as a number and a word.
 fn counted(text: &str) -> Option<(u64, &str)> {
     let (number, what) = text.trim().split_once(' ')?;
     Some((number.parse().ok()?, what.trim()))
 }
 
-/// The line `12 passed, 0 failed`.
+/// Parses a last line such as `12 passed, 0 failed`.
 fn script(lines: &[String]) -> (TestCounts, Vec<String>) {
     let mut counts = TestCounts::default();
     let Some(last) = lines.last() else { return (counts, vec![]) };
@@ -114,8 +114,9 @@ fn script(lines: &[String]) -> (TestCounts, Vec<String>) {
     (counts, vec![last.clone()])
 }
 
-/// Reads the line `Summary […] 13 tests run: 12 passed (1 slow), 1 failed, 3 skipped` and the lines behind it, which name the
-/// tests that failed. Skipped tests are not counted, because nextest counts all tests that a filter leaves out as skipped.
+/// Parses the line `Summary […] 13 tests run: 12 passed (1 slow), 1 failed, 3 skipped` and the following lines, which
+/// name the tests that failed. Skipped tests are not counted, because nextest counts all tests that a filter leaves out
+/// as skipped.
 fn nextest(lines: &[String]) -> (TestCounts, Vec<String>) {
     let Some(at) = lines.iter().rposition(|line| line.starts_with("Summary [")) else {
         return (TestCounts::default(), vec![]);
@@ -129,7 +130,7 @@ fn nextest(lines: &[String]) -> (TestCounts, Vec<String>) {
         match what {
             "passed" => counts.passed += number,
             "skipped" => {}
-            // The tests failed, timed out, or could not be started.
+            // Tests counted by other words failed, timed out, or could not be started.
             _ => counts.failed += number,
         }
     }
@@ -137,7 +138,8 @@ fn nextest(lines: &[String]) -> (TestCounts, Vec<String>) {
     (counts, closing.cloned().collect())
 }
 
-/// Reads the lines `test result: ok. 5 passed; 0 failed; 1 ignored; …`, one per crate, and the lines of tests that failed.
+/// Parses the lines `test result: ok. 5 passed; 0 failed; 1 ignored; …`, one per crate, and the lines of tests that
+/// failed.
 fn libtest(lines: &[String]) -> (TestCounts, Vec<String>) {
     let mut counts = TestCounts::default();
     let mut closing = vec![];
@@ -164,13 +166,13 @@ fn libtest(lines: &[String]) -> (TestCounts, Vec<String>) {
     (counts, closing)
 }
 
-/// Reads the lines `ℹ pass 12`, and the names of tests that failed.
+/// Parses the lines `ℹ pass 12`, and the names of tests that failed.
 fn node(lines: &[String]) -> (TestCounts, Vec<String>) {
     let mut counts = TestCounts::default();
     let (mut numbers, mut failed) = (vec![], vec![]);
     for line in lines {
         if let Some(name) = line.strip_prefix("✖ ").filter(|name| *name != "failing tests:") {
-            // Names are kept once, because node prints a test when it fails and again at the end.
+            // Each name is kept once, because node prints a failed test when it fails and again at the end.
             if !failed.iter().any(|line: &String| line == name) {
                 failed.push(name.to_owned());
             }

@@ -1,4 +1,4 @@
-//! The messages of new commits: a short subject, and a body that says why.
+//! Checks the messages of new commits: a short subject, and a body with the reason.
 
 use std::process::Command;
 
@@ -6,15 +6,16 @@ use anyhow::{Result, ensure};
 
 use crate::run::root;
 
-/// The last commit before the rule. Messages up to it stay as they are.
+/// Last commit before the rule. Messages up to this commit are not checked.
 const BASE: &str = "25d3402cb7d6e529ea41c5a7b1602b8a699ee888";
-/// The most characters of a subject.
+/// Upper bound on the characters of a subject.
 const SUBJECT: usize = 72;
-/// Separates commits, and the parts of one, in the output of git.
+/// Separator of commits in the output of git; `PART` separates the parts of a commit.
 const COMMIT: char = '\u{1e}';
 const PART: char = '\u{1f}';
 
-/// Refuses commits since [`BASE`] whose subject is long or that have no body. Skips, and prints why, without git or that commit.
+/// Refuses commits since [`BASE`] with a long subject or without a body. Without git or this commit, skips the check
+/// and prints why.
 pub fn check() -> Result<()> {
     let format = format!("--format={COMMIT}%h{PART}%s{PART}%b");
     let range = format!("{BASE}..HEAD");
@@ -34,7 +35,7 @@ pub fn check() -> Result<()> {
     Ok(())
 }
 
-/// Why a commit's message is refused, if it is.
+/// Returns the reason why the message of a commit is refused, if it is.
 fn problem(commit: &str) -> Option<String> {
     let mut parts = commit.splitn(3, PART);
     let (hash, subject, body) = (parts.next()?, parts.next()?, parts.next()?);

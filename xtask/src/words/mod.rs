@@ -1,7 +1,8 @@
-//! Plain words: sentences in comments, docstrings, help, the `OpenAPI` document and Markdown keep the rules that a pattern can check.
+//! Checks plain words: sentences in comments, docstrings, help, the `OpenAPI` document and Markdown keep the rules that
+//! a pattern can check.
 //!
-//! Files below [`CLEAN`] must keep them. All other files are counted, and the count is printed, so that the list can grow until
-//! it covers the tree. New commits have a short subject and a body.
+//! Files below [`CLEAN`] must keep the rules. In all other files, violations are counted and the count is printed, so
+//! that the list can grow until it covers the tree. New commits must have a short subject and a body.
 
 mod commits;
 mod passages;
@@ -16,7 +17,7 @@ use passages::{Language, Passage};
 
 use crate::run::root;
 
-/// Files and folders without a sentence that breaks a rule. A pattern that a new text breaks is mended in the text.
+/// Files and folders without a sentence that breaks a rule. If a new text breaks a rule, the text is changed.
 const CLEAN: [&str; 11] = [
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
@@ -33,11 +34,11 @@ const CLEAN: [&str; 11] = [
 /// Folders whose texts are read.
 const FOLDERS: [&str; 9] =
     ["bench", "crates", "docs", "examples", "fuzz", "python", "tests", "vectors", "xtask"];
-/// Folders of what is built or fetched, and texts of others.
+/// Folders with build outputs, downloads or texts of other authors.
 const NOT_OURS: [&str; 7] =
     [".pytest_cache", ".venv", "__pycache__", "dist", "node_modules", "target", "texts"];
 
-/// Refuses sentences in clean files that break a rule, and prints how many there are elsewhere.
+/// Refuses sentences in clean files that break a rule, and prints the number of such sentences in all other files.
 pub fn check() -> Result<()> {
     let mut wrong = vec![];
     let (mut sentences, mut left, mut left_files) = (0, 0, 0);
@@ -71,7 +72,7 @@ pub fn check() -> Result<()> {
     Ok(())
 }
 
-/// The problems of a file's passages, with their lines. Counts the sentences that were read.
+/// Returns the problems of a file's passages, with their lines. Adds the number of sentences to `sentences`.
 fn problems(passages: &[Passage], sentences: &mut usize) -> Vec<(usize, String)> {
     let mut problems = vec![];
     for passage in passages {
@@ -84,7 +85,7 @@ fn problems(passages: &[Passage], sentences: &mut usize) -> Vec<(usize, String)>
     problems
 }
 
-/// The beginning of a sentence, for a message.
+/// Returns the beginning of a sentence, for a message.
 fn shortened(sentence: &str) -> String {
     let mut shown: String = sentence.chars().take(90).collect();
     if shown.len() < sentence.len() {
@@ -93,14 +94,14 @@ fn shortened(sentence: &str) -> String {
     shown
 }
 
-/// Whether a file is one of [`CLEAN`] or below one.
+/// Reports whether a file is listed in [`CLEAN`] or lies below a listed folder.
 fn is_clean(name: &str) -> bool {
     CLEAN
         .iter()
         .any(|clean| name.strip_prefix(clean).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
 }
 
-/// All files that may have texts, in a fixed order.
+/// Returns all files that may have texts, in a fixed order.
 fn files() -> Result<Vec<PathBuf>> {
     let mut files = vec![];
     for entry in fs_err::read_dir(root())? {

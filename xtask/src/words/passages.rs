@@ -1,21 +1,21 @@
-//! The texts of a file that people read: comments, docstrings, descriptions and paragraphs of Markdown.
+//! Finds the texts of a file that people read: comments, docstrings, descriptions and paragraphs of Markdown.
 
 use std::path::Path;
 
-/// The language of a file, by its extension.
+/// Language of a file, by its extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     Rust,
     Python,
     JavaScript,
-    /// Comments after `#`.
+    /// Files with comments after `#`.
     Toml,
     Markdown,
-    /// Values of `description` and `summary`.
+    /// Files whose values of `description` and `summary` are read.
     OpenApi,
 }
 
-/// The kind of a passage. Documentation must have whole sentences; the others may have fragments.
+/// Kind of a passage. Documentation must have whole sentences; other kinds may have fragments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Documentation,
@@ -23,17 +23,17 @@ pub enum Kind {
     Page,
 }
 
-/// A paragraph, a list item or a comment of one or more lines, without its markers.
+/// Paragraph, list item or comment of one or more lines, without its markers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
-    /// The number of its first line, from 1.
+    /// Number of its first line, from 1.
     pub line: usize,
     pub kind: Kind,
     pub text: String,
 }
 
 impl Language {
-    /// The language of a file, if its texts are read.
+    /// Returns the language of a file, if its texts are read.
     pub fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
         Some(match path.extension()?.to_str()? {
@@ -48,7 +48,7 @@ impl Language {
     }
 }
 
-/// The passages of a file, in the order of their lines.
+/// Returns the passages of a file, in the order of their lines.
 pub fn of(text: &str, language: Language) -> Vec<Passage> {
     match language {
         Language::Rust | Language::JavaScript => of_slashes(text),
@@ -65,11 +65,11 @@ pub fn of(text: &str, language: Language) -> Vec<Passage> {
     }
 }
 
-/// Joins lines to passages. A blank line, a list item, another kind or a gap of lines ends a passage.
+/// Joins lines to passages. A blank line, a list item, a passage of another kind or a gap of lines ends a passage.
 #[derive(Default)]
 struct Builder {
     passages: Vec<Passage>,
-    /// The last line of the passage that is still open.
+    /// Last line of the passage that is not finished yet.
     last: Option<usize>,
     is_code: bool,
 }
@@ -82,7 +82,7 @@ impl Builder {
             self.last = None;
             return;
         }
-        // Tables, headings, indented code and rules are no sentences.
+        // Tables, headings, indented code and rules are not sentences.
         let is_indented = self.last.is_none() && text.starts_with("    ");
         let is_mark = trimmed.is_empty() || trimmed.starts_with(['|', '#']) || trimmed.starts_with("---");
         if self.is_code || is_indented || is_mark {
@@ -111,7 +111,7 @@ impl Builder {
     }
 }
 
-/// The text of a list item without its marker and its bold label.
+/// Returns the text of a list item without its marker and its bold label.
 fn item(text: &str) -> Option<&str> {
     let numbered = text.split_once(". ").filter(|(number, _)| number.parse::<u32>().is_ok());
     let rest =
@@ -120,7 +120,7 @@ fn item(text: &str) -> Option<&str> {
     Some(label.map_or(rest, |(_, rest)| rest.trim_start_matches(['.', ':', ' '])))
 }
 
-/// Comments after `//`, `///` and `//!`, and in `/** */`.
+/// Reads comments after `//`, `///` and `//!`, and in `/** */`.
 fn of_slashes(text: &str) -> Vec<Passage> {
     let mut builder = Builder::default();
     let mut is_block = false;
@@ -146,7 +146,7 @@ fn of_slashes(text: &str) -> Vec<Passage> {
     builder.finish()
 }
 
-/// The start of the text of a comment at the end of a line of code: after ` // ` outside of quotes.
+/// Returns the start of the text of a comment at the end of a line of code: after ` // ` outside quotes.
 fn trailing(line: &str, marker: &str) -> Option<usize> {
     let marked = format!(" {marker} ");
     let at = line.find(&marked)?;
@@ -154,7 +154,7 @@ fn trailing(line: &str, marker: &str) -> Option<usize> {
     quotes.is_multiple_of(2).then_some(at + marked.len())
 }
 
-/// Comments after `#`, and docstrings.
+/// Reads comments after `#`, and docstrings.
 fn of_python(text: &str) -> Vec<Passage> {
     let mut builder = Builder::default();
     let mut docstring = None;
@@ -188,7 +188,7 @@ fn of_python(text: &str) -> Vec<Passage> {
     builder.finish()
 }
 
-/// Comments after `#` in lines of their own.
+/// Reads comments after `#` that have a line of their own.
 fn of_hashes(text: &str) -> Vec<Passage> {
     let mut builder = Builder::default();
     for (line, text) in (1..).zip(text.lines()) {
@@ -200,7 +200,7 @@ fn of_hashes(text: &str) -> Vec<Passage> {
     builder.finish()
 }
 
-/// Values of `description` and `summary` in JSON that has one value per line.
+/// Reads values of `description` and `summary` in JSON with one value per line.
 fn of_descriptions(text: &str) -> Vec<Passage> {
     let mut passages = vec![];
     for (line, text) in (1..).zip(text.lines()) {
@@ -214,10 +214,11 @@ fn of_descriptions(text: &str) -> Vec<Passage> {
     passages
 }
 
-/// Words with a full stop that ends no sentence.
+/// Words with a full stop that does not end a sentence.
 const ABBREVIATIONS: [&str; 7] = ["e.g.", "i.e.", "etc.", "vs.", "M.-j.", "Fig.", "U.S.A."];
 
-/// The sentences of a passage. A sentence ends with `.`, `?` or `!` before a space and a letter, a digit or code.
+/// Returns the sentences of a passage. A sentence ends with `.`, `?` or `!` before a space and a letter, a digit or
+/// code.
 pub fn sentences(text: &str) -> Vec<&str> {
     let mut sentences = vec![];
     let mut begin = 0;

@@ -1,16 +1,18 @@
-//! The rules of plain words that a pattern can check. Each has few false positives; a text that one hits wrongly is put otherwise.
+//! Rules of plain words that a pattern can check. Each has few false positives; if a rule refuses a good text, reword
+//! the text.
 
 use super::passages::Kind;
 
-/// Words that name nothing, with which no sentence begins. A question may begin with the first ones.
+/// Words without a referent, with which no sentence begins. A question may begin with one of them.
 const OPENERS: [&str; 8] = ["What", "Whatever", "Whoever", "Who", "Those", "That", "Whichever", "Whose"];
-/// Words after "One" and "The same" that show it to be the subject itself, and not the beginning of one.
+/// Words after "One" and "The same" which show that these are the whole subject, and not the beginning of a longer one.
 const WITHOUT_NOUN: [&str; 32] = [
     "again", "and", "applies", "are", "as", "at", "but", "by", "can", "does", "for", "from", "goes", "has",
     "have", "holds", "if", "in", "is", "may", "must", "of", "on", "that", "to", "was", "which", "who",
     "whose", "will", "with", "without",
 ];
-/// Rates: the number before, and the noun after "a" or "an".
+/// Numbers that may begin a rate, such as "two bytes per row". `UNITS` and `NOUNS` have the words of a rate before and
+/// after "per".
 const NUMBERS: [&str; 18] = [
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "sixteen",
     "once", "twice", "hundred", "thousand", "million", "half",
@@ -104,12 +106,12 @@ const NOUNS: [&str; 44] = [
     "word",
 ];
 
-/// The rule that a sentence breaks, if it breaks one.
+/// Returns the rule that a sentence breaks, if it breaks one.
 pub fn problem(sentence: &str, is_first: bool, kind: Kind) -> Option<String> {
     opener(sentence, is_first).or_else(|| fragment(sentence, is_first, kind)).or_else(|| rate(sentence))
 }
 
-/// A sentence that does not begin with its subject.
+/// Checks that a sentence begins with its subject.
 fn opener(sentence: &str, is_first: bool) -> Option<String> {
     let mut words = sentence.split(' ');
     let (first, second, third) = (words.next()?, words.next().unwrap_or(""), words.next().unwrap_or(""));
@@ -132,7 +134,7 @@ fn opener(sentence: &str, is_first: bool) -> Option<String> {
     None
 }
 
-/// A sentence that continues another one, or that has no end.
+/// Checks that a sentence does not continue another one and has an end.
 fn fragment(sentence: &str, is_first: bool, kind: Kind) -> Option<String> {
     if sentence.contains(" but for ") && !sentence.contains("but for the first time") {
         return Some("write `except`, not `but for`".to_owned());
@@ -150,7 +152,7 @@ fn fragment(sentence: &str, is_first: bool, kind: Kind) -> Option<String> {
     None
 }
 
-/// A rate with "a" for "per": a number, up to two words, "a" or "an", and a noun.
+/// Checks that a rate has "per": finds a number, up to two words, "a" or "an", and a noun.
 fn rate(sentence: &str) -> Option<String> {
     let words: Vec<&str> = sentence.split(' ').collect();
     for (at, article) in words.iter().enumerate() {
@@ -158,7 +160,7 @@ fn rate(sentence: &str) -> Option<String> {
             continue;
         }
         let noun = words.get(at + 1)?.trim_end_matches(|c: char| !c.is_alphanumeric());
-        // A verb after the noun makes it the subject of a clause: "one that a document has".
+        // A verb after the noun shows that the noun is the subject of a clause: "one that a document has".
         let next = words.get(at + 2).copied().unwrap_or("");
         if !NOUNS.contains(&noun)
             || ["has", "holds", "had", "of", "may", "can", "needs", "takes"].contains(&next)
@@ -213,7 +215,7 @@ mod tests {
         ] {
             assert_eq!(documentation(sentence), None, "{sentence}");
         }
-        // A later sentence may refer to the subject of the one before.
+        // A later sentence may refer to the subject of the sentence before.
         assert_eq!(problem("It is short.", false, Kind::Documentation), None);
     }
 

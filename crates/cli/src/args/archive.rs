@@ -1,4 +1,4 @@
-//! The options of the archive: `index`, `check` and `serve`.
+//! Options of the archive commands: `index`, `check` and `serve`.
 
 use std::ffi::OsString;
 

@@ -1,4 +1,4 @@
-//! The options of `serve`.
+//! Options of `serve`.
 
 use super::QuietOptions;
 

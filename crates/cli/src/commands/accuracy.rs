@@ -1,4 +1,4 @@
-//! `minwise accuracy`: estimated beside exact similarities, on the pairs of a corpus.
+//! `minwise accuracy` compares estimated similarities with the exact ones, on the pairs of a corpus.
 
 use std::io::Write;
 use std::path::Path;
@@ -32,7 +32,7 @@ pub fn run(args: &AccuracyArgs, printer: &Printer) -> Result<Exit, Failure> {
         .memory(settings::memory(&args.run, &mut problems))
         .max_rejects(settings::max_rejects(args.run.max_rejects.as_deref(), &mut problems));
     let run = problems.built(AccuracyRun::new(options))?;
-    // A picture that exists is refused before the work begins.
+    // `create` refuses an existing picture before time is spent on the work.
     let picture = args.plot.as_ref().map(|path| Output::create(Path::new(path), overwrite(args.force)));
     let picture = picture.transpose().map_err(minwise_engine::Error::from)?;
 
@@ -53,7 +53,7 @@ pub fn run(args: &AccuracyArgs, printer: &Printer) -> Result<Exit, Failure> {
     Ok(rejects(&outcome.rejected, REPORTED_BY_DEDUP, &args.run, printer))
 }
 
-/// A time in the unit that suits it.
+/// Formats a time in nanoseconds, microseconds or milliseconds, according to its length.
 fn time(duration: Option<Duration>) -> String {
     match duration.map(|duration| duration.as_nanos()) {
         None => "–".to_owned(),
@@ -63,7 +63,8 @@ fn time(duration: Option<Duration>) -> String {
     }
 }
 
-/// Rows of a table, each column as wide as its widest cell. The first column is flush left, numbers are flush right.
+/// Formats rows as a table in which each column is as wide as its widest cell. The first column is flush left; the
+/// other columns hold numbers and are flush right.
 fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -84,7 +85,8 @@ fn table(rows: &[Vec<String>]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// The columns of errors: the numbers of pairs, the mean error, its spread and the spread that the formula gives.
+/// Returns the five cells about errors: the pairs that are off by too much, the mean error, the root mean square error,
+/// the root mean square error by the formula, and the share of pairs within the interval.
 fn error_cells(sums: &ErrorSums) -> [String; 5] {
     let number = |value: Option<f64>, shown: fn(f64) -> String| value.map_or("–".to_owned(), shown);
     let none = sums.pairs == 0;
@@ -98,7 +100,7 @@ fn error_cells(sums: &ErrorSums) -> [String; 5] {
         number(sums.mean_square(), |square| format!("{:.4}", square.sqrt())),
         number(sums.expected_square(), |square| match square.sqrt() {
             root if root.is_finite() => format!("{root:.4}"),
-            // Some sketches cannot tell a similarity of 0 at all.
+            // The formula gives an infinite variance for a sketch that cannot estimate a similarity of 0.
             _ => "∞".to_owned(),
         }),
         if none { "–".to_owned() } else { percent(sums.covered, sums.pairs) },
@@ -149,7 +151,7 @@ fn text(accuracy: &Accuracy, has_details: bool) -> String {
     out
 }
 
-/// The tenth of the similarities, in words.
+/// Returns the bounds of a tenth of the similarities in words, such as "0.3 to 0.4".
 fn range(tenth: usize) -> String {
     let [from, to] = [tenth, tenth + 1].map(|tenths| tenths as f64 / 10.0);
     format!("{from:.1} to {to:.1}")

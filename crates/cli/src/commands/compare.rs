@@ -1,4 +1,4 @@
-//! `minwise compare`: two documents, looked at closely.
+//! `minwise compare` compares two documents in detail.
 
 use std::io::Write;
 use std::ops::Range;
@@ -23,9 +23,9 @@ use crate::printer::{CommandError, Failure, Printer};
 use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
 
-/// Registers or stored bits of each sketch that `--all` compares.
+/// Number of registers or stored bits of each sketch that `--all` compares.
 const ALL_REGISTERS: usize = 1024;
-/// Characters of a passage that are shown.
+/// Upper bound on the characters of a passage that are shown.
 const EXCERPT: usize = 300;
 
 pub fn run(args: &CompareArgs, printer: &Printer) -> Result<Exit, Failure> {
@@ -67,10 +67,10 @@ pub fn run(args: &CompareArgs, printer: &Printer) -> Result<Exit, Failure> {
     Ok(if decisive >= threshold { Exit::Done } else { Exit::Finding })
 }
 
-/// Bytes of a file that are looked at together.
+/// Number of bytes of a file that are scanned together.
 const CHUNK_BYTES: u64 = 4 << 20;
 
-/// The text that `name` stands for: a file, or a record of one.
+/// Returns the text of the file or record `name`. `FILE#ID` names a record, unless a file has this name.
 fn document(name: &str, options: &ReadOptions, progress: &ProgressPrinter) -> Result<String, Failure> {
     match name.rsplit_once('#') {
         Some((path, id)) if !Path::new(name).exists() => record(name, path, id, options, progress),
@@ -90,7 +90,7 @@ fn whole(name: &str, options: &ReadOptions, progress: &ProgressPrinter) -> Resul
         _ => Format::of_name(name).is_some_and(is_records),
     };
     if records && Path::new(name).is_file() {
-        // As one text, the file would be compared with all its records and their names of fields.
+        // A comparison of the whole file as one text would include the field names and all records.
         let message = format!("`{name}` has records, but a comparison takes one document");
         let hint = format!(
             "`{name}#ID` is a record by its id or line; `--input-format text` compares the whole file as one text"
@@ -114,7 +114,8 @@ fn whole(name: &str, options: &ReadOptions, progress: &ProgressPrinter) -> Resul
     text
 }
 
-/// The record with this id, or else on the line, or in the row, with this number.
+/// Returns the text of the record with this id. If no record has this id, the id is read as the number of a line or
+/// row.
 fn record(
     name: &str,
     path: &str,
@@ -152,7 +153,7 @@ fn no_such_document(name: &str) -> Failure {
     CommandError::NoSuchDocument.with(format!("`{name}`: there is no such document"), Some(hint))
 }
 
-/// Which document is called A, and which B.
+/// Returns two lines that name the documents A and B.
 fn named(args: &CompareArgs) -> String {
     let [a, b] = [&args.left, &args.right].map(|name| visible(name).into_owned());
     format!("A            {a}\nB            {b}\n")
@@ -209,8 +210,9 @@ fn text(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &s
     out
 }
 
-/// A warning, if at the exact similarity the estimates of a sketch are further off on average than the largest standard error of as
-/// many plain registers, √(¼/k). The error that a clamped estimate reports is no measure: it is wide because of the clamp.
+/// Returns a warning if the mean error of a sketch's estimates at the exact similarity exceeds √(¼/k), where k is the
+/// number of its registers. This value is the largest standard error of k plain registers. The standard error that a
+/// clamped estimate reports cannot be used for this, because clamping widens it.
 fn bias(method: Method, exact: f64) -> Option<String> {
     let bias = method.bias(exact);
     let error = (0.25 / method.registers() as f64).sqrt();
@@ -223,8 +225,8 @@ fn bias(method: Method, exact: f64) -> Option<String> {
     })
 }
 
-/// One line with the names that `POST /pair` of the server has, and with what only the command knows: the estimates, and the text,
-/// line and column of each passage.
+/// Prints one JSON line with the field names of the server's `POST /pair`. In addition, it has fields that only the
+/// command knows: the estimates, and the text, line and column of each passage.
 fn jsonl(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &str, right: &str) -> String {
     let exact = comparison.similarity;
     let mut sketches = vec![sketch(spec.method, comparison.estimate, exact)];
@@ -256,7 +258,7 @@ fn jsonl(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &
 }
 
 fn sketch(method: Method, estimate: Option<Estimate>, exact: f64) -> serde_json::Value {
-    // Without shingles there is nothing to estimate: the texts are equal or they are not.
+    // Texts without shingles have no estimate, so the exact value is reported: the texts are equal or different.
     let (value, standard_error) =
         estimate.map_or((exact, 0.0), |estimate| (estimate.value, estimate.standard_error));
     json!({
@@ -268,7 +270,7 @@ fn sketch(method: Method, estimate: Option<Estimate>, exact: f64) -> serde_json:
     })
 }
 
-/// Line and column, from 1, of where a passage begins in both texts.
+/// Returns the line and the column, from 1, at which the passage begins in each text.
 fn places(passage: &ComparedPassage, left: &str, right: &str) -> [(usize, usize); 2] {
     [(left, passage.left.start), (right, passage.right.start)].map(|(text, at)| {
         let before = &text[..at];
@@ -278,7 +280,7 @@ fn places(passage: &ComparedPassage, left: &str, right: &str) -> [(usize, usize)
     })
 }
 
-/// The beginning of a passage on one line, fit for a terminal.
+/// Returns the beginning of a passage on one line, without control characters that could change the terminal.
 fn excerpt(passage: &str) -> String {
     let line = passage.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut shown: String = line.chars().take(EXCERPT).collect();

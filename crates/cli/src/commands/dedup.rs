@@ -1,4 +1,4 @@
-//! `minwise dedup`: a corpus without its near-duplicates.
+//! `minwise dedup` removes the near-duplicates of a corpus.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// The typed options, as the engine takes them.
+/// Converts the typed options to those of the engine.
 fn options(args: &DedupArgs, problems: &mut FlagProblems) -> DedupOptions {
     let mut inputs = settings::inputs(&args.inputs, &args.reading, Some(&args.sketch.weights), problems);
     inputs.against = settings::words(&args.against);
@@ -177,7 +177,7 @@ fn lines(args: &DedupArgs, outcome: &DedupOutcome, elapsed: Duration) -> Summary
     lines
 }
 
-/// What was written, and where.
+/// Returns one text per output of the run, with its content and its path.
 fn written(args: &DedupArgs, outcome: &DedupOutcome) -> Vec<String> {
     let summary = outcome.summary();
     let mut wrote = vec![];

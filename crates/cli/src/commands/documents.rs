@@ -1,4 +1,4 @@
-//! Documents for an archive, with what their files say about themselves.
+//! Reads documents for an archive, with the metadata of their records and files.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -16,24 +16,24 @@ use super::{SHOWN_REJECTS, overwrite};
 use crate::printer::{CommandError, Failure, Printer};
 use crate::spell::spelled;
 
-/// Bytes of a corpus that are read together.
+/// Number of bytes of a corpus that are scanned together.
 pub const CHUNK_BYTES: u64 = 4 << 20;
 
-/// The documents of a chunk.
+/// Documents of a chunk, with its rejects and counts.
 #[derive(Debug, Default)]
 pub struct ChunkDocuments {
-    /// Each with its source and the line that it begins on, counted from the first of the chunk; its id is empty if it has
-    /// none.
+    /// Documents, each with its source and its line, counted from the first line of the chunk. Documents without an id
+    /// have an empty id.
     pub documents: Vec<(u32, u64, NewDocument)>,
-    /// Records that were rejected, in order.
+    /// Records that were rejected, in input order.
     pub rejects: Vec<RejectedDocument>,
-    /// Records whose text is null, which are left out.
+    /// Number of records whose text is null. They are not among `documents`.
     pub nulls: u64,
-    /// Records that are no documents, which are left out.
+    /// Number of records that are no documents. They are not among `documents`.
     pub skipped: u64,
-    /// Lines of the chunk.
+    /// Number of lines of the chunk.
     pub lines: u64,
-    /// The first record whose text is null, if that ends the run.
+    /// First record whose text is null, if such a record ends the run.
     pub null_error: Option<RejectedDocument>,
 }
 
@@ -44,11 +44,11 @@ impl ChunkDocuments {
     }
 }
 
-/// A record that was rejected.
+/// Record that was rejected.
 #[derive(Debug, Clone)]
 pub struct RejectedDocument {
     source: u32,
-    /// The line that it begins on, counted from the first of the chunk.
+    /// Line on which the record begins, counted from the first line of the chunk.
     line: u64,
     id: Option<String>,
     pub reason: &'static str,
@@ -60,22 +60,23 @@ impl RejectedDocument {
         Self { source: place.source, line: place.line, id, reason, message }
     }
 
-    /// Its place and its reason. `before` lines of its source come before its chunk.
+    /// Returns the place of the record and the reason for the rejection. `before` is the number of lines of the source
+    /// before the chunk.
     pub fn describe(&self, corpus: &Corpus, before: u64) -> String {
         format!("{}: {}", corpus.place_name(self.source, before + self.line), self.message)
     }
 }
 
-/// All records that were rejected, in order.
+/// All records that were rejected, in input order.
 #[derive(Debug, Default)]
 pub struct RejectList {
-    /// The first of them in words, as many as are shown.
+    /// Descriptions of the first rejected records, at most [`SHOWN_REJECTS`].
     shown: Vec<String>,
     lines: Vec<RejectLine>,
 }
 
 impl RejectList {
-    /// Adds rejects of a chunk. `before` lines of its source come before it.
+    /// Appends the rejects of a chunk. `before` is the number of lines of the source before the chunk.
     pub fn extend(&mut self, rejected: Vec<RejectedDocument>, corpus: &Corpus, before: u64) {
         for rejected in rejected {
             if self.shown.len() < SHOWN_REJECTS {
@@ -92,9 +93,9 @@ impl RejectList {
         self.lines.len() as u64
     }
 
-    /// Prints the first of them, and writes all of them to the file that was opened for them, if there is one. Returns whether
-    /// all are permitted; without a number, none is. The hints are for one reject and for several. `read` is the number of
-    /// documents that were read.
+    /// Prints the first rejects, and writes all rejects to the file `list`, if there is one. Returns whether at most
+    /// `permitted` records were rejected; without this number, no reject is permitted. `one` is the hint for one
+    /// reject, `several` the hint for more. `read` is the number of documents that were read.
     pub fn finish(
         self,
         (corpus, read): (&Corpus, u64),
@@ -128,13 +129,14 @@ impl RejectList {
     }
 }
 
-/// Opens the file that rejects are listed in, before the work begins.
+/// Opens the file for the list of rejects before the work begins, so that a wrong path is reported first.
 pub fn list_of_rejects(path: Option<&str>, force: bool) -> Result<Option<(&str, Output)>, Failure> {
     let open = |path| Ok((path, Output::create(Path::new(path), overwrite(force))?));
     path.map(open).transpose()
 }
 
-/// Ends the run at a record whose text is null, if that is the rule. `before` lines of its source come before its chunk.
+/// Ends the run at a record whose text is null, if the options require it. `before` is the number of lines of the
+/// source before the chunk.
 pub fn refuse_null(corpus: &Corpus, before: u64, found: Option<&RejectedDocument>) -> Result<(), Failure> {
     let Some(rejected) = found else { return Ok(()) };
     Err(Failure::Error {
@@ -152,7 +154,8 @@ pub struct LineCounter {
 }
 
 impl LineCounter {
-    /// Lines of its source before a chunk of so many lines. Chunks come in order.
+    /// Returns the number of lines of the source before the next chunk, which has `lines` lines. The chunks must come
+    /// in input order.
     pub fn before(&mut self, source: u32, lines: u64) -> u64 {
         if source != self.source {
             (self.source, self.lines) = (source, 0);
@@ -163,7 +166,7 @@ impl LineCounter {
     }
 }
 
-/// Metadata by id.
+/// Metadata of documents by id.
 pub type Sheet = BTreeMap<String, Map<String, Value>>;
 
 /// Reads the documents of a chunk.
@@ -179,7 +182,7 @@ pub fn read(
     let lines = corpus.scan(chunk, scratch, &mut |place, document| match document {
         Ok(document) => {
             let document = new_document(document, fields);
-            // One without an id is called by its line later.
+            // A document without an id gets its line as its id later, so it is not checked yet.
             let refused =
                 Some(&document).filter(|new| !new.id.is_empty()).map(Index::refuses).unwrap_or_default();
             match refused {
@@ -225,7 +228,7 @@ fn new_document(document: Document<'_>, fields: &[FieldPath]) -> NewDocument {
     new
 }
 
-/// A place as an archive knows it.
+/// Converts a place of the corpus to a place of the archive.
 fn place(place: MarkPlace) -> Option<MarkedPlace> {
     Some(match place {
         MarkPlace::Page(number) => MarkedPlace::Page(number),
@@ -236,7 +239,7 @@ fn place(place: MarkPlace) -> Option<MarkedPlace> {
     })
 }
 
-/// Reads a CSV file with a column `id`.
+/// Reads a CSV file that has a column `id`.
 pub fn sheet(path: &str) -> Result<Sheet, Failure> {
     let wrong = |reason: String| {
         let hint = "its first line names the columns, and one of them is `id`";
@@ -264,7 +267,7 @@ pub fn sheet(path: &str) -> Result<Sheet, Failure> {
     Ok(sheet)
 }
 
-/// Gives a document what a sheet says of it; whether it says anything.
+/// Adds the metadata of a sheet to a document. Returns whether the sheet has the document.
 pub fn annotate(document: &mut NewDocument, sheet: &Sheet) -> bool {
     let Some(row) = sheet.get(&document.id) else { return false };
     for (field, value) in row {

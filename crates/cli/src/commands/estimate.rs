@@ -1,4 +1,4 @@
-//! `minwise estimate`: similarities of sketches, from files.
+//! `minwise estimate` estimates similarities from files of sketches.
 
 use std::path::PathBuf;
 use std::time::Instant;

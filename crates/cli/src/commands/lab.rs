@@ -1,10 +1,10 @@
-//! `minwise lab`, which is a command of its own now.
+//! Redirects people who type `minwise lab` to `minwise-lab`, which is a separate command.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::printer::{CommandError, Failure};
 
-/// The error for people who still type `minwise lab`; `None` for any other error.
+/// Returns the error for `minwise lab`, or `None` for any other error.
 pub fn moved(error: &clap::Error) -> Option<Failure> {
     let is_lab = error.kind() == ErrorKind::InvalidSubcommand
         && error.get(ContextKind::InvalidSubcommand) == Some(&ContextValue::String("lab".to_owned()));

@@ -1,4 +1,4 @@
-//! One file or folder a subcommand.
+//! Subcommands of `minwise`: one file or folder per subcommand.
 
 pub mod accuracy;
 pub mod check;
@@ -27,13 +27,13 @@ use crate::printer::{CommandError, Failure, Printer};
 use crate::progress::ProgressPrinter;
 use crate::spell::spelled;
 
-/// Rejected records that are shown.
+/// Number of rejected records that are shown.
 const SHOWN_REJECTS: usize = 5;
-/// Where all rejected records are listed, for commands that have no report.
+/// Hint for commands without a report: how to list all rejected records.
 const REPORTED_BY_DEDUP: &str =
     "`minwise dedup --dry-run --report DIR` lists all of them in `DIR/rejects.jsonl`";
 
-/// Where the report has, or would have, all rejected records.
+/// Returns the hint that names the list of all rejected records in the report, or the option that writes the report.
 fn report_rejects(report: Option<&str>) -> String {
     match report {
         Some(folder) => format!("all of them are in `{}`", Path::new(folder).join("rejects.jsonl").display()),
@@ -45,8 +45,8 @@ fn open(inputs: &[Input], options: &ReadOptions, progress: &ProgressPrinter) -> 
     Ok(interrupt::at_once(|| Corpus::open(inputs, options, progress))?)
 }
 
-/// How files are read where each is one document, whatever else it could be: as what they are, unless they are said to be
-/// texts.
+/// Returns the format in which a file is read as one document, even if it holds records. Text stays text; every other
+/// format becomes `DOCUMENT`, which finds the kind of each file.
 fn whole_files(format: InputFormat) -> InputFormat {
     match format {
         InputFormat::Only(Format::TEXT) => format,
@@ -58,7 +58,7 @@ fn overwrite(force: bool) -> Overwrite {
     if force { Overwrite::Allow } else { Overwrite::Refuse }
 }
 
-/// The format of an output of pairs: as asked for, or by its name.
+/// Returns the format of an output of pairs: the format that was asked for, or the format of its name.
 fn pair_format(asked: Option<PairFormatArg>, output: Option<&str>) -> Result<PairFormat, Failure> {
     let name = output.unwrap_or_default();
     if let Some(format) = asked.or_else(|| PairFormatArg::of_name(name)) {
@@ -69,8 +69,8 @@ fn pair_format(asked: Option<PairFormatArg>, output: Option<&str>) -> Result<Pai
     Err(CommandError::BadSetting.with(message, Some(hint)))
 }
 
-/// Lists the records that were rejected, and gives the exit code that they make. A run that has ended with `--max-rejects`
-/// has no more of them than it was allowed.
+/// Prints the rejected records, and returns the exit code that follows from them. With `--max-rejects`, the code is
+/// `Done`, because a run with more rejects than permitted has failed before.
 fn rejects(rejected: &RejectedRecords, hint: &str, run: &RunArgs, printer: &Printer) -> Exit {
     let hint = rejected.hint.as_ref().map_or_else(|| hint.to_owned(), spelled);
     let are_permitted = run.max_rejects.is_some();
@@ -78,7 +78,7 @@ fn rejects(rejected: &RejectedRecords, hint: &str, run: &RunArgs, printer: &Prin
     if rejected.count == 0 || are_permitted { Exit::Done } else { Exit::Error }
 }
 
-/// What Ctrl-C leaves behind, and how to go on.
+/// Returns a sentence about the state that Ctrl-C leaves, and a hint about how to continue.
 pub fn after_interruption(command: &Command) -> (&'static str, Option<&'static str>) {
     match command {
         Command::Dedup(args) if args.work.folder.is_some() && args.work.resume => {

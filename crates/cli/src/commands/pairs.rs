@@ -1,4 +1,4 @@
-//! `minwise pairs`: the near-duplicate pairs of a corpus.
+//! `minwise pairs` writes the near-duplicate pairs of a corpus.
 
 use std::time::Instant;
 
@@ -42,7 +42,7 @@ pub fn run(args: &PairsArgs, printer: &Printer) -> Result<Exit, Failure> {
     Ok(rejects(&outcome.rejected_records(), REPORTED_BY_DEDUP, &args.run, printer))
 }
 
-/// Where pairs are written.
+/// Returns the output in words: standard output, or the path.
 fn place(args: &PairsArgs) -> String {
     match args.output.as_deref() {
         None | Some("-") => "standard output".to_owned(),
@@ -100,7 +100,8 @@ fn summary(
     let elapsed = started.elapsed();
     let (plan, verification) = (outcome.plan(), outcome.verification());
     let screened = verification.screened;
-    // Of pairs that share nothing, bands find none: at a threshold of 0 there is no recall to speak of.
+    // Bands do not find pairs that share no shingle. A threshold of 0 asks for such pairs, so its recall would mean
+    // nothing.
     let lists_any = plan.threshold() == 0.0;
     let has_recall = outcome.read() > 0 && !lists_any;
     let expected = verification.known_recall().filter(|_| has_recall);
@@ -155,7 +156,8 @@ fn summary(
         measure: &measure,
         order: plan.order(),
     };
-    // Documents with equal shingles are compared once, and each of them has the pairs that are found.
+    // Documents with equal shingles are compared once. Each of them gets all pairs that were found, so more pairs are
+    // written than verified.
     let more = outcome.written().saturating_sub(verification.verified);
     let equal = match more {
         1.. if args.of.is_none() && plan.order().is_none() && !lists_any => {

@@ -1,4 +1,4 @@
-//! `minwise serve`: the archive over HTTP, with its page.
+//! `minwise serve` serves an archive over HTTP, with its page.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -30,7 +30,7 @@ pub fn run(args: &ServeArgs, printer: &Printer) -> Result<Exit, Failure> {
     problems.finish()?;
 
     let tokens = args.tokens.as_deref().map(|path| Tokens::read(Path::new(path))).transpose()?;
-    // Before the server listens, because a folder that is no index is the commoner mistake.
+    // The folder is checked before the server listens, because a folder that is no index is the more common mistake.
     let unclosed = Index::unclosed(Path::new(&args.index))?;
     let messages = *printer;
     let log = Box::new(move |event: &Value| note(&messages, event));
@@ -57,10 +57,11 @@ pub fn run(args: &ServeArgs, printer: &Printer) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Time between two lines that say that the archive is still being opened.
+/// Interval between messages that the archive is still being opened.
 const STILL: Duration = Duration::from_secs(2);
 
-/// Opens the archive. After a crash that takes some seconds, so it is reported, and the server answers that it is not ready yet.
+/// Opens the archive. After a crash, opening takes seconds, so the command reports it, and the server answers that it
+/// is not ready.
 fn open(
     server: &Server,
     path: &str,
@@ -92,7 +93,8 @@ fn open(
                 printer.note(&format!("opening     `{path}`: {} s so far", elapsed.as_secs()));
             }
         });
-        // Opening is as safe to interrupt as everything else that the archive does.
+        // Opening an archive can be interrupted at any moment without damage, like every other operation of the
+        // archive.
         let index = interrupt::at_once(|| server.while_opening(&detail, || Index::open(Path::new(path))));
         drop(done);
         index
@@ -100,7 +102,7 @@ fn open(
     Ok(index??)
 }
 
-/// Errors concern everybody who runs a server, all else those who read the log.
+/// Prints an event of the server. Errors are printed for everybody who runs a server, all other events only in the log.
 fn note(printer: &Printer, event: &Value) {
     match event["message"].as_str() {
         Some(message) if event["event"] == "error" && !printer.is_json() => {

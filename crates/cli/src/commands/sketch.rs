@@ -1,4 +1,4 @@
-//! `minwise sketch`: the sketches of a corpus, as a file.
+//! `minwise sketch` writes the sketches of a corpus to a file.
 
 use std::path::PathBuf;
 use std::time::Instant;

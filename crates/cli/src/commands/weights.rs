@@ -1,4 +1,4 @@
-//! `minwise weights`: in how many documents each shingle stands, as a file.
+//! `minwise weights` counts the documents that have each shingle, and writes the counts to a file.
 
 use std::path::PathBuf;
 use std::time::Instant;

@@ -1,10 +1,11 @@
-//! `minwise accuracy`, and the pairs that other programs would list: all of them, and candidates.
+//! Tests `minwise accuracy`, and `minwise pairs` with options that list all pairs or all candidates, as other programs
+//! do.
 
 use serde_json::Value;
 
 use crate::support::{Desk, prose, records, with_word};
 
-/// Three near-copies, a stranger, and a document without shingles.
+/// Returns a desk with three near-copies, a document unlike them, and a document without shingles.
 fn desk() -> Desk {
     let text = prose(1, 200);
     let near = with_word(&text, 100, "other");
@@ -95,7 +96,7 @@ fn no_documents_give_an_empty_table() {
     assert!(run.err.contains("all 0 pairs of 0 documents"), "{}", run.err);
 }
 
-/// A threshold of 0 lists pairs whatever they share: all of them, or those that share a band.
+/// A threshold of 0 lists pairs of any similarity: all pairs, or all pairs that share a band.
 #[test]
 fn a_threshold_of_0_lists_all_pairs() {
     let desk = desk();
@@ -121,7 +122,7 @@ fn a_threshold_of_0_lists_all_pairs() {
     assert!(!summary.err.contains("recall"), "{}", summary.err);
 }
 
-/// Candidates are the pairs that agree in all rows of a band, which the sketches themselves show.
+/// Candidates are the pairs that agree in all rows of a band. The sketches show which pairs these are.
 #[test]
 fn candidates_come_with_their_bands() {
     let desk = desk();

@@ -1,10 +1,10 @@
-//! `--against`: inputs without what repeats in references.
+//! Tests `--against`, which removes from the inputs the documents that repeat a reference.
 
 use serde_json::{Value, json};
 
 use crate::support::{Desk, gzip, ids, prose, record, records, with_word};
 
-/// A reference with two near-duplicates in it, and inputs that repeat it and one another.
+/// Returns a desk with two references that are near-duplicates, and inputs that repeat the references and one another.
 fn desk() -> Desk {
     let (known, new) = (prose(1, 60), prose(2, 60));
     let desk = Desk::with("ref.jsonl", records(&[("r1", &known), ("r2", &with_word(&known, 30, "near"))]));
@@ -68,12 +68,12 @@ fn annotations_name_the_reference() {
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap()["minwise"]["duplicate_of"].clone())
         .collect();
-    // `near` is near both references, which are one component by it.
+    // `near` is near both references, so it joins them to one connected component.
     assert_eq!(of[..2], [json!("r1"), Value::Null]);
     assert_eq!(of[3..], [json!("new"), Value::Null]);
 }
 
-/// A reference may be of any format, and its bad records are told apart from those of the inputs.
+/// A reference may have any format, and its bad records are not counted as records of the inputs.
 #[test]
 fn references_are_of_any_format() {
     let desk = desk();
@@ -94,7 +94,7 @@ fn references_are_of_any_format() {
         );
         assert_eq!(run.count("rejected"), 0);
     }
-    // Texts against records.
+    // The reference has records, the input is a folder of texts.
     desk.write("in/a.txt", &near);
     desk.write("in/b.txt", prose(9, 60));
     desk.run("dedup in --against ref.jsonl -o cleaned").exit(0);
@@ -123,19 +123,19 @@ fn a_field_that_only_inputs_have_decides_among_them() {
     assert!(!run.err.contains("warning"), "{run}");
 }
 
-/// References are often an earlier state of the inputs, with the same ids.
+/// References are often an earlier state of the inputs, so they have the same ids.
 #[test]
 fn ids_that_inputs_share_with_references_are_no_reason_for_a_warning() {
     let desk = desk();
     desk.write("earlier.jsonl", desk.text("in.jsonl"));
     let run = desk.run("dedup in.jsonl --against earlier.jsonl -o - --report report").exit(0);
     assert!(!run.err.contains("warning"), "{run}");
-    // They are still told apart.
+    // The report distinguishes two documents with one id by file and line.
     assert_eq!(
         desk.text("report/pairs.tsv").lines().next().unwrap(),
         "in.jsonl:1\tearlier.jsonl:1\t1.000000"
     );
-    // Ids that repeat within the inputs, or within the references, are counted.
+    // Ids that repeat within the inputs, or within the references, are reported.
     desk.write("twice.jsonl", desk.text("in.jsonl").repeat(2));
     for command in ["dedup twice.jsonl --against earlier.jsonl", "dedup in.jsonl --against twice.jsonl"] {
         let run = desk.run(&format!("{command} --dry-run")).exit(0);
@@ -166,7 +166,7 @@ fn a_file_is_not_both() {
     assert!(run.err.contains("would overwrite"), "{run}");
 }
 
-/// Every command of the guide does what the guide says, on files such as it speaks of.
+/// Every command of the guide has the effect that the guide states, on files like those of the guide.
 #[test]
 fn the_guide_removes_benchmark_text_from_training_data() {
     let desk = Desk::new();

@@ -1,4 +1,4 @@
-//! `minwise index` and `minwise check`.
+//! Tests `minwise index` and `minwise check`.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{Desk, MINWISE, Run, prose, record, with_word};
 
-/// An archive of five applications, two of them alike.
+/// Returns a desk with an archive of five applications. Two of them are near-duplicates.
 pub fn archive() -> Desk {
     let desk = Desk::new();
     for (name, text) in [
@@ -24,7 +24,7 @@ pub fn archive() -> Desk {
     desk
 }
 
-/// The ids and similarities of the matches of each document.
+/// Returns the ids and similarities of the matches per document.
 fn matches(run: &Run) -> BTreeMap<String, BTreeMap<String, f64>> {
     let line = |line: &&str| -> Value { serde_json::from_str(line).unwrap() };
     run.lines()
@@ -125,7 +125,7 @@ fn threads_check_documents_in_order() {
     }
 }
 
-/// DESIGN: the index gives the same answer as a run does.
+/// DESIGN.md promises that `check` gives the same answer as a run of `pairs`.
 #[test]
 fn a_check_finds_what_pairs_finds() {
     let lines: String = (0..60u64)
@@ -173,7 +173,7 @@ fn what_is_no_evidence_is_left_out() {
         desk.write("new.jsonl", line(applicant));
         desk.run("check new.jsonl --index archive --exclude applicant").exit(code);
     }
-    // Records of standard input, which cannot be opened twice.
+    // Standard input cannot be opened twice, so its records need `--input-format`.
     let piped = |applicant: &str, options: &[&str]| {
         let command = ["check", "-", "--index", "archive", "--exclude", "applicant"];
         desk.run_with(&[&command, options].concat(), line(applicant).as_bytes())
@@ -193,7 +193,7 @@ fn what_is_no_evidence_is_left_out() {
     assert_eq!((&listed["title"], &listed["metadata"]["applicant"]), (&"A study".into(), &"Ada".into()));
 }
 
-/// Every option that says what is no evidence, or how much is looked at, changes what is found.
+/// Every option that excludes evidence or limits the search changes the matches.
 #[test]
 fn each_option_of_a_check_changes_what_is_found() {
     let desk = Desk::new();
@@ -227,13 +227,13 @@ fn each_option_of_a_check_changes_what_is_found() {
         ("common.txt", "--date-field filed --since 2020", &["c2", "c3"]),
         ("common.txt", "--date-field filed --until 2020", &["c1"]),
         ("common.txt", "--date-field filed --since 2020-01-01 --until 2022-01-01", &["c2"]),
-        // Both ends are inclusive; a year and a month are in the window as a whole.
+        // `--since` and `--until` are inclusive. A year or a month as bound includes all of its days.
         ("common.txt", "--date-field filed --since 2021-05-01 --until 2021-05-01", &["c2"]),
         ("common.txt", "--date-field filed --until 2018-05-01", &["c1"]),
         ("common.txt", "--date-field filed --until 2018-04-30", &[]),
         ("common.txt", "--date-field filed --until 2021", &["c1", "c2"]),
         ("common.txt", "--date-field filed --until 2021-05", &["c1", "c2"]),
-        // Without a field, by when they were added.
+        // Without `--date-field`, the window applies to the date on which a document was added.
         ("common.txt", "--since 2020", &["c1", "c2", "c3"]),
         ("common.txt", "--until 2020", &[]),
         ("quoting.txt", "", &["quoted"]),
@@ -257,7 +257,7 @@ fn each_option_of_a_check_changes_what_is_found() {
     assert!(by_rarity.as_f64().unwrap() < by_count.as_f64().unwrap(), "{by_rarity} and {by_count}");
 }
 
-/// A committee sees everything that was copied. What a page does not show it says.
+/// A report for a committee shows every copied passage. If it leaves passages out, it states how many.
 #[test]
 fn a_report_shows_all_passages_unless_fewer_are_asked_for() {
     let desk = Desk::new();
@@ -297,7 +297,8 @@ fn a_report_shows_all_passages_unless_fewer_are_asked_for() {
     assert_eq!(line["matches"][0]["further_passages"], 10);
 }
 
-/// People read words; in scripts without spaces, and in archives that compare characters, they read characters.
+/// Lengths are given in words; in scripts without spaces, and in archives that compare characters, they are given in
+/// characters.
 #[test]
 fn lengths_are_words_or_characters_and_never_tokens() {
     let desk = Desk::new();
@@ -352,7 +353,8 @@ fn what_is_found_for_certain_depends_on_the_options() {
     );
 }
 
-/// Names that two folders have would get longer ids, and with them all others.
+/// If two folders have files of the same name, only longer ids could distinguish them, and then all other ids would be
+/// longer, too.
 #[test]
 fn files_of_two_folders_with_one_name_are_refused() {
     let desk = Desk::new();
@@ -379,13 +381,13 @@ fn files_of_two_folders_with_one_name_are_refused() {
     let outside = outside.trim_end_matches('/');
     desk.run(&format!("index add archive {outside}/2023/*.txt {outside}/2024/*.txt")).exit(2);
     desk.run(&format!("index add archive {outside}/2023/a.txt {outside}/2024/a.txt")).exit(2);
-    // Those that are named as they are keep their names.
+    // Files that are named one by one have their paths as ids, so these ids differ.
     desk.run("index add archive 2023/a.txt 2024/a.txt -q").exit(0);
     desk.run("index add archive 2023/a.txt 2023 -q").exit(0);
     assert_eq!(ids(), ["a.txt", "sub/x.txt", "b.txt", "2023/a.txt", "2024/a.txt"]);
 }
 
-/// An import that cannot go on leaves nothing that could be taken for the archive.
+/// An import that fails leaves no folder that looks like an archive.
 #[test]
 fn an_import_that_fails_leaves_no_archive() {
     let desk = archive();
@@ -395,7 +397,7 @@ fn an_import_that_fails_leaves_no_archive() {
     assert!(!desk.path("second").exists());
     desk.run("index import second all.jsonl -q").exit(0);
     assert_eq!(desk.run("index list second").lines().len(), 5);
-    // An archive that is there stays, with what came before the line.
+    // If an import into an existing archive fails, the archive stays, with the documents before the bad line.
     desk.run("index import second broken.jsonl").exit(2);
     assert_eq!(desk.run("index list second").exit(0).lines().len(), 5);
 }
@@ -547,7 +549,8 @@ fn wrong_input_is_told() {
     desk.run("check empty.txt --index archive").exit(0);
 }
 
-/// A check that could not read everything exits 2, also if it found something, unless so many rejects are permitted.
+/// A check that could not read every file exits with 2 even if it found a match, unless the number of rejects is
+/// permitted.
 #[test]
 fn a_check_that_could_not_read_every_file_says_so() {
     let desk = Desk::with("old.txt", prose(1, 90));
@@ -569,7 +572,7 @@ fn a_check_that_could_not_read_every_file_says_so() {
     assert!(rejects.lines().count() == 1 && rejects.contains("\"file\":\"new/broken.docx\""), "{rejects}");
     desk.run("index add archive new --max-rejects 1 -q").exit(0);
     assert!(desk.run("index add archive new --max-rejects some").exit(2).err.contains("`--max-rejects`"));
-    // Nothing is promised about a check that was not made.
+    // If no document was checked, no guarantee is printed.
     let run = desk.run("check missing.docx --index archive").exit(2);
     assert!(run.err.starts_with("error: no such file"), "{run}");
 }
@@ -599,7 +602,7 @@ fn excerpts_end_at_words() {
     assert!(words.iter().any(|whole| whole == last), "{excerpt}");
 }
 
-/// Every list of rejects has the same lines: the report of a run, `index add`, `check`, and their logs.
+/// Every list of rejects has lines of the same form: the report of a run, `index add`, `check`, and their logs.
 #[test]
 fn all_rejects_are_listed_in_one_form() {
     let desk = Desk::new();
@@ -629,7 +632,7 @@ fn all_rejects_are_listed_in_one_form() {
         let event = event.into_iter().find(|event| event["event"] == "rejects").unwrap();
         assert_eq!((&event["count"], &event["first"]), (&8.into(), &first.clone().into()), "{command}");
     }
-    // A list that exists is not replaced unasked, and nothing is added before that is known.
+    // An existing list is not replaced without `--force`, and the command refuses before it adds a document.
     insta::assert_snapshot!(desk.run("index add archive in.jsonl --rejects added.jsonl"), @"
     exit 2
     --- stderr
@@ -645,7 +648,7 @@ fn all_rejects_are_listed_in_one_form() {
 #[test]
 fn a_second_process_is_told_who_has_the_archive() {
     let desk = archive();
-    // Standard input that does not end keeps the first one waiting with the archive open.
+    // The standard input of the first process does not end, so the process waits with the archive open.
     let mut first = Command::new(MINWISE)
         .args(["index", "import", "archive", "-"])
         .current_dir(desk.root())
@@ -692,7 +695,7 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
 
-/// A file that is read in several chunks, the first of which has nothing but rejects.
+/// The file is read in several chunks, and the first chunk has only rejects.
 #[test]
 fn records_without_ids_are_called_by_their_lines() {
     let mut lines = "no record\n".repeat(500_000);
@@ -736,7 +739,7 @@ fn pages_of_plain_text_end_with_form_feeds() {
     assert_eq!(shown["marks"][1]["place"]["page"], 2);
 }
 
-// What is written to a pipe arrives as it was written, and the first line in as many pieces.
+// A pipe delivers lines in the pieces in which they were written, the first line, too.
 #[test]
 fn an_import_reads_a_pipe_that_is_written_slowly() {
     use std::io::Write;
@@ -760,7 +763,8 @@ fn an_import_reads_a_pipe_that_is_written_slowly() {
     assert_eq!(desk.run("index export second").exit(0).out, lines);
 }
 
-/// Most of a small archive lies in its journal, which a compaction in place would write a second time and never clear.
+/// Most of a small archive lies in its journal. Compaction in place would write the journal a second time and never
+/// clear it.
 #[test]
 fn a_small_archive_is_smaller_once_it_is_compacted_and_holds_nothing_that_was_removed() {
     let desk = archive();
@@ -799,7 +803,7 @@ fn a_small_archive_is_smaller_once_it_is_compacted_and_holds_nothing_that_was_re
     assert!(bytes(&after) < bytes(&before), "{after}, {before} before");
     assert!(!holds("2019-02.txt") && holds("2019-01.txt"));
     desk.run("index check archive -q").exit(0);
-    // Nothing is left to do, and nothing grows.
+    // A second compaction has nothing to do, and the archive does not grow.
     desk.run("index compact archive -q").exit(0);
     assert!(bytes(&stats()) <= bytes(&after), "{}, {after} before", stats());
 }
@@ -834,7 +838,7 @@ fn a_lost_note_is_a_finding_that_a_repair_mends() {
     assert_eq!(desk.run("index list archive").lines().len(), 5);
 }
 
-/// The operating system's reason is in the message, and the path stands there once.
+/// The message has the reason of the operating system, and names the path once.
 #[cfg(unix)]
 #[test]
 fn an_archive_that_cannot_be_made_says_why() {

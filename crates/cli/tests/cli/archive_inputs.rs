@@ -1,9 +1,9 @@
-//! What an archive is made of, and what is left out or refused.
+//! Tests which inputs an archive accepts, skips or refuses.
 
 use crate::archive::archive;
 use crate::support::{Desk, prose};
 
-/// The commonest place of an archive is beside the documents.
+/// An archive is most often stored beside the documents.
 #[test]
 fn an_archive_inside_the_folder_that_is_read_is_skipped() {
     let desk = Desk::with("letters/a.txt", prose(1, 60));
@@ -28,7 +28,7 @@ fn an_archive_inside_the_folder_that_is_read_is_skipped() {
     }
 }
 
-/// A guarantee about no document would be read as one about the documents that were rejected.
+/// If every document was rejected, a guarantee would be misread as a statement about the rejected documents.
 #[test]
 fn a_check_of_nothing_guarantees_nothing() {
     let desk = archive();

@@ -1,4 +1,4 @@
-//! Codes of errors, rejects, warnings and skipped files: one table for all crates.
+//! Tests that one table documents the codes of errors, rejects, warnings and skipped files of all crates.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{Desk, record};
 
-/// The text of a function body, from behind its opening brace to the closing one.
+/// Returns the text of a function body up to its closing brace. `text` begins after the opening brace.
 fn body(text: &str) -> &str {
     let mut depth = 1;
     let end = text.char_indices().find(|(_, c)| {
@@ -17,7 +17,7 @@ fn body(text: &str) -> &str {
     &text[..end.unwrap().0]
 }
 
-/// Codes in the arms of functions that give codes: the first string of each arm.
+/// Returns the codes of all functions that return codes: the first string of each match arm.
 fn codes_of(source: &str) -> Vec<&str> {
     let mut codes = vec![];
     for head in ["fn code(&self) -> &'static str {", "fn code(self) -> &'static str {", "fn facts(self) -> "]
@@ -25,7 +25,7 @@ fn codes_of(source: &str) -> Vec<&str> {
         for function in source.split(head).skip(1) {
             let function = if head.ends_with('{') { function } else { function.split_once('{').unwrap().1 };
             for arm in body(function).split("=>").skip(1) {
-                // An arm that passes the code of another error on has no string.
+                // An arm that returns the code of another error has no string.
                 let arm = arm.split("Self::").next().unwrap();
                 codes.extend(arm.split('"').nth(1));
             }
@@ -34,7 +34,7 @@ fn codes_of(source: &str) -> Vec<&str> {
     codes
 }
 
-/// Every code in the sources of the crates, with the files that have it.
+/// Returns every code in the sources of the crates, with the files that have it.
 fn codes() -> BTreeMap<String, BTreeSet<String>> {
     let mut codes = BTreeMap::<String, BTreeSet<String>>::new();
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -69,7 +69,7 @@ fn documented() -> Vec<(String, String)> {
 fn every_code_is_in_the_table_and_has_one_meaning() {
     let (codes, documented) = (codes(), documented());
     assert!(codes.len() > 100, "the sources were not read: {codes:?}");
-    // Each crate with errors was read.
+    // The list of files shows that every crate with errors was read.
     let files: BTreeSet<&String> = codes.values().flatten().collect();
     for file in [
         "core/src/error.rs",
@@ -98,7 +98,7 @@ fn every_code_is_in_the_table_and_has_one_meaning() {
     for (code, _) in &documented {
         assert!(codes.contains_key(code), "docs/reference/codes.md has `{code}`, which nothing gives");
     }
-    // Two codes with one meaning would be two spellings of one thing.
+    // Two codes with one meaning would be two names for one error.
     let meanings: BTreeSet<&String> = documented.iter().map(|(_, meaning)| meaning).collect();
     assert_eq!(meanings.len(), documented.len());
     assert!(documented.is_sorted(), "the table is in alphabetical order");

@@ -1,4 +1,4 @@
-//! `minwise compare`.
+//! Tests `minwise compare`.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ fn desk() -> Desk {
     desk
 }
 
-/// The comparison that the command prints for programs: one line.
+/// Returns the JSON line that the command prints for programs.
 fn compared(desk: &Desk, arguments: &str) -> Value {
     let run = desk.run(&format!("compare {arguments} --format jsonl"));
     assert_eq!(run.lines().len(), 1, "{run}");
@@ -54,7 +54,7 @@ fn two_texts_for_programs() {
     "#);
 }
 
-/// The places of a passage are bytes of the texts as they are, not of their normalised forms.
+/// The places of a passage are byte offsets in the original texts, not in their normalised forms.
 #[test]
 fn passages_can_be_cut_out_of_the_texts() {
     let comparison = compared(&desk(), "left.txt right.txt --threshold 0.1");
@@ -76,7 +76,7 @@ fn the_exit_code_says_whether_the_threshold_is_reached() {
     let text = prose(1, 100);
     let desk = Desk::with("a", &text);
     desk.write("b", with_word(&text, 50, "other"));
-    // 91 of 101.
+    // The similarity is 91/101 = 0.900990….
     for (threshold, code) in
         [("0.5", 0), ("0.8", 0), ("0.9009900990099009", 0), ("0.9009900990099011", 1), ("1", 1)]
     {
@@ -118,7 +118,7 @@ fn records_are_named_by_id_or_by_line() {
     ");
 }
 
-/// An id that is a number is the id, not a line.
+/// If a number is both an id and a line number, the record with the id is taken.
 #[test]
 fn an_id_comes_before_a_line_number() {
     let desk = Desk::with("in.jsonl", records(&[("2", &prose(2, 20)), ("1", &prose(1, 20))]));
@@ -126,7 +126,7 @@ fn an_id_comes_before_a_line_number() {
     desk.run("compare in.jsonl#1 one.txt --threshold 1").exit(0);
 }
 
-/// The first reading of standard input leaves nothing for the second.
+/// Standard input can be read only once.
 #[test]
 fn standard_input_cannot_be_both_documents() {
     let run = Desk::new().run_with(&["compare", "-", "-"], b"the same text here and there").exit(2);
@@ -177,7 +177,7 @@ fn a_folder_is_not_a_document() {
     ");
 }
 
-/// As one text, a file of records would be compared with the names of its fields and all its records.
+/// As one text, a file of records would be compared with its field names and all its records.
 #[test]
 fn a_file_of_records_is_not_a_document() {
     let desk = Desk::with("in.jsonl", record("a", "one two three four five six"));
@@ -211,7 +211,8 @@ fn a_text_that_is_not_utf_8_can_be_read_when_its_encoding_is_said() {
     desk.run("compare latin latin --encoding latin-1 --threshold 1").exit(0);
 }
 
-/// An odd sketch of few bits cannot tell unlike documents, and says something in between.
+/// For unlike documents, an odd sketch with few bits estimates a similarity far above 0.
+/// middle.
 #[test]
 fn a_sketch_that_is_biased_at_the_similarity_is_said_to_be() {
     let desk = Desk::with("a.txt", prose(1, 300));
@@ -221,14 +222,14 @@ fn a_sketch_that_is_biased_at_the_similarity_is_said_to_be() {
     let comparison = compared(&desk, "a.txt b.txt --sketch odd:64/minhash:256 --passages 0");
     let sketch = &comparison["sketches"][0];
     let number = |field: &str| sketch[field].as_f64().unwrap();
-    // 256 registers have a standard error of 1/32 at most.
+    // The standard error of 256 registers is at most 1/32.
     assert!(number("bias") > 0.3, "{sketch}");
     let all = desk.run("compare a.txt b.txt --all --passages 0").exit(1);
     assert!(all.text().contains("\nsketches that are biased at this similarity\n"), "{all}");
     assert!(!desk.run("compare a.txt b.txt --passages 0").exit(1).text().contains("bias"));
 }
 
-/// Every kind of sketch beside the exact value that it estimates, always as numbers.
+/// The command prints the estimate of every kind of sketch beside the exact similarity, always as a number.
 #[test]
 fn all_sketches_can_be_asked_for() {
     let desk = Desk::with("a.txt", prose(1, 300));

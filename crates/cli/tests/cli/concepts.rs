@@ -1,10 +1,10 @@
-//! The pages of `docs/concepts` as a reader meets them.
+//! Tests the commands on the pages of `docs/concepts`.
 
 use std::path::Path;
 
 use crate::support::Desk;
 
-/// Commands that a page shows, each with the lines that follow it.
+/// Returns the commands that a page shows, each with the lines that follow it.
 fn commands(page: &str) -> Vec<(&str, Vec<&str>)> {
     let mut commands: Vec<(&str, Vec<&str>)> = vec![];
     for block in page.split("```console\n").skip(1) {
@@ -18,7 +18,7 @@ fn commands(page: &str) -> Vec<(&str, Vec<&str>)> {
     commands
 }
 
-/// What the pages show is what the command prints, line by line; `…` stands for what is left out.
+/// The pages show exactly the lines that the command prints. `…` marks lines that the page leaves out.
 #[test]
 fn the_pages_show_what_is_printed() {
     let desk = Desk::with("examples/articles.jsonl", include_bytes!("../../../../examples/articles.jsonl"));

@@ -1,11 +1,11 @@
-//! Outputs of another format than the inputs.
+//! Tests outputs whose format differs from that of the inputs.
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use crate::formats::parquet;
 use crate::support::{Desk, gunzip, prose, records};
 
-/// The rows of a Parquet file, each as a line.
+/// Returns the rows of a Parquet file, each as a line.
 fn rows(desk: &Desk, name: &str) -> Vec<String> {
     let file = SerializedFileReader::new(bytes::Bytes::from(desk.bytes(name))).unwrap();
     file.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
@@ -35,7 +35,7 @@ fn the_name_of_the_output_decides() {
         again.lines().next().unwrap(),
         r#"{"id":1,"text":"one fine day","tags":["a",null],"meta":{"n":1.0,"who":null},"ok":null}"#
     );
-    // A name that says nothing, and one that says the format of the input, leave every byte as it was.
+    // If the name implies no format, or that of the input, every byte is copied unchanged.
     for name in ["out", "out.2024", "out.ndjson", "-"] {
         let run = desk.run(&format!("dedup in.jsonl -o {name} -q")).exit(0);
         let written = if name == "-" { run.out } else { desk.bytes(name) };
@@ -68,7 +68,7 @@ fn each_file_of_a_folder_is_converted() {
     desk.run("dedup in -o out/ --output-format tsv -q").exit(0);
     assert_eq!(desk.text("out/a.tsv"), "text\tn\none\t1\n");
     assert_eq!(desk.text("out/deep/b.tsv"), "text\tn\ntwo\t2\n");
-    // Without a format, each is written like its input.
+    // Without `--output-format`, each file has the format of its input.
     desk.run("dedup in -o same/ -q").exit(0);
     assert_eq!(desk.text("same/deep/b.csv"), "text,n\ntwo,2\n");
     desk.write("in/deep/b.jsonl", "{\"text\":\"three\"}\n");
@@ -90,7 +90,7 @@ fn inputs_of_several_formats_need_a_name_that_decides() {
         );
     }
     desk.run("dedup a.jsonl b.csv -o out.jsonl --removed gone.csv -q").exit(0);
-    // A line that is not converted stays as it is, and gets the line end that it lacked.
+    // A line that is not converted is copied unchanged, except that a missing line end is added.
     assert_eq!(
         desk.text("out.jsonl"),
         "{\"id\": \"1\", \"text\": \"one\"}\n{\"id\":\"2\",\"text\":\"two\",\"note\":\"x\"}\n"
@@ -146,7 +146,7 @@ fn a_mixture_of_types_is_refused_with_both_lines() {
     let refused = "the records cannot be written as Parquet: it has no type for objects without members, which the column `o` holds";
     assert!(run.err.contains(refused), "{run}");
     assert_eq!(desk.names(), ["big.jsonl", "in.jsonl", "none.jsonl"]);
-    // A record that is rejected is not written, so its types do not count.
+    // A rejected record is not written, so its types do not count.
     desk.write("bad.jsonl", "{\"text\":\"a\",\"n\":1}\n{\"text\":5,\"n\":\"x\"}\n");
     desk.run("dedup bad.jsonl -o out.parquet --max-rejects 1 -q").exit(0);
     assert_eq!(rows(&desk, "out.parquet"), [r#"{text: "a", n: 1}"#]);
@@ -169,7 +169,7 @@ fn types_of_columns_are_named_in_words() {
     assert!(run.err.contains(expected), "{run}");
 }
 
-/// A column of that name is one of the input, unless the run adds it.
+/// A column `minwise` in the input is copied like any other column, unless the run adds one.
 #[test]
 fn an_annotated_output_is_converted_like_any_other() {
     let desk = Desk::with("in.jsonl", records(&[("a", &prose(1, 9)), ("b", &prose(2, 9))]));
@@ -207,7 +207,7 @@ fn a_format_without_a_conversion_is_refused_before_reading() {
         run.err.starts_with("error: `in.jsonl` is JSONL, and JSONL cannot be converted to WARC"),
         "{run}"
     );
-    // The input that is in the way is named.
+    // The message names the input that cannot be converted.
     let run = desk.run("dedup in.warc in.jsonl -o out.warc").exit(2);
     assert!(
         run.err.starts_with("error: `in.jsonl` is JSONL, and JSONL cannot be converted to WARC"),
@@ -244,7 +244,7 @@ fn annotations_are_converted_too() {
     desk.run("dedup in.jsonl in.csv -o out.jsonl --annotate -q").exit(0);
     let last = r#"{"id":"c","text":"one","minwise":{"cluster":"c","duplicate_of":null,"similarity":null}}"#;
     assert_eq!(desk.text("out.jsonl").lines().last().unwrap(), last);
-    // The first two lines go to JSONL as they went before.
+    // A second input of another format does not change the first two lines.
     desk.run("dedup in.jsonl -o only.jsonl --annotate -q").exit(0);
     assert!(desk.text("out.jsonl").starts_with(&desk.text("only.jsonl")));
     desk.write("has.jsonl", "{\"text\":\"one\",\"minwise\":1}\n");
@@ -252,7 +252,8 @@ fn annotations_are_converted_too() {
     assert!(run.err.contains("has a column `minwise` already"), "{run}");
 }
 
-/// The types are inferred while records are read. A run that is resumed after that reads them again for the types alone.
+/// The types are inferred while records are read. A run that is resumed later reads the records again to infer the
+/// types.
 #[test]
 fn a_run_that_is_resumed_infers_the_types_again() {
     let desk = Desk::with("in.jsonl", CHAT);
@@ -297,11 +298,11 @@ fn odd_records_keep_their_values() {
         desk.run(&format!("dedup empty.jsonl -o {name} -q")).exit(0);
     }
     assert_eq!(rows(&desk, "empty.parquet").len(), 0);
-    // Some readers take no file without columns.
+    // A file without rows still has a column, because some readers do not accept a file without columns.
     assert_eq!(desk.text("empty.csv"), "text\n");
 }
 
-/// A conversion replaces lone surrogates in every field, and a copy in none.
+/// A conversion replaces lone surrogates in every field. A copy does not replace them.
 #[test]
 fn lone_surrogates_that_a_conversion_replaces_are_counted() {
     let long = "long words ".repeat(1 << 20);

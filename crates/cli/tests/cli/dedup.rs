@@ -1,10 +1,10 @@
-//! Which documents stay, and that they stay as they were.
+//! Tests which documents `dedup` keeps, and that it copies their bytes.
 
 use serde_json::{Value, json};
 
 use crate::support::{Desk, ids, prose, record, records, with_word};
 
-/// Spacing, escapes, line ends, a byte order mark and unknown members: none of it is Minwise's to change.
+/// Spacing, escapes, line ends, a byte order mark and unknown members are copied unchanged.
 #[test]
 fn kept_lines_come_out_byte_for_byte_and_in_order() {
     let (a, b, c) = (prose(1, 12), prose(2, 12), prose(3, 12));
@@ -66,7 +66,7 @@ fn kept_and_removed_lines_are_the_input() {
 #[test]
 fn annotated_lines_say_which_document_was_kept() {
     let text = prose(1, 100);
-    // 96 shingles each, 91 of them shared.
+    // Each document has 96 shingles, of which 91 are shared.
     let near = with_word(&text, 50, "other");
     let line = format!("{{ \"minwise\" : \"mine\", \"id\":\"near\", \"text\":\"{near}\" }}\r\n");
     let desk = Desk::with("in.jsonl", record("first", &text) + &line + &record("alone", &prose(2, 9)));
@@ -95,10 +95,10 @@ fn a_dry_run_writes_no_documents() {
     assert_eq!(desk.names().len(), 9, "only the report's folder and its files are new");
 }
 
-/// The threshold is compared with the exact similarity, so that "at least" can be tested to the last bit.
+/// The threshold is compared with the exact similarity, so a pair at exactly the threshold is a near-duplicate.
 #[test]
 fn a_pair_exactly_at_the_threshold_is_a_duplicate() {
-    // 50 words of one word each: 45 of 50 + 5 shingles are shared, which is 45/55 = 9/11.
+    // Each text has 50 shingles of one word. Of 55 distinct shingles, 45 are shared: 45/55 = 9/11.
     let text = prose(1, 50);
     let near: Vec<String> = text
         .split(' ')
@@ -116,7 +116,7 @@ fn a_pair_exactly_at_the_threshold_is_a_duplicate() {
     assert_eq!(kept("0.8181818181818183"), 2);
 }
 
-/// Nothing is removed that has no kept near-duplicate: B is near A, C is near B, C is not near A.
+/// A document is removed only if it is a near-duplicate of a kept one: B is near A, C is near B, C is not near A.
 #[test]
 fn a_chain_is_cut_by_star_and_followed_by_components() {
     let a = prose(1, 60);
@@ -133,7 +133,7 @@ fn a_chain_is_cut_by_star_and_followed_by_components() {
     assert_eq!(kept("components"), ["a"]);
     desk.run(&format!("dedup in.jsonl -o all.jsonl {spec} --cluster components --annotate")).exit(0);
     let last: Value = serde_json::from_str(desk.text("all.jsonl").lines().last().unwrap()).unwrap();
-    // The similarity to the kept one is given though it lies below the threshold: 54 shared of 66.
+    // The similarity to the keeper is reported although it lies below the threshold: 54 of 66 shingles are shared.
     assert_eq!(last["minwise"], json!({"cluster": "a", "duplicate_of": "a", "similarity": 54.0 / 66.0}));
 }
 
@@ -150,11 +150,11 @@ fn the_keeper_is_the_first_the_longest_or_the_shortest_and_ties_go_by_input_orde
     assert_eq!(kept("--keep first"), ["same"]);
     assert_eq!(kept("--keep longest"), ["long"]);
     assert_eq!(kept("--keep shortest"), ["short"]);
-    // Components keep by the same ranking.
+    // The keeper of a connected component follows the same ranking.
     assert_eq!(kept("--keep longest --cluster components"), ["long"]);
 }
 
-/// The document that stays comes after one with equal shingles, and both have a near-duplicate.
+/// The kept document comes after a document with equal shingles, and both have a near-duplicate.
 #[test]
 fn a_document_that_goes_for_a_later_equal_one_is_not_written() {
     let text = prose(1, 60);
@@ -181,8 +181,8 @@ fn the_longest_has_the_most_characters() {
     assert_eq!(ids(run.text()), ["characters"]);
 }
 
-/// `first` and `second` are not near one another (88/112); `near` is near both (91/109 and 97/103), and so is `between`,
-/// equally (94/106).
+/// The similarity of `first` and `second` is 88/112, so they are not near-duplicates. `near` is near both, at 91/109
+/// and 97/103. `between` is equally near both, at 94/106.
 #[test]
 fn a_duplicate_is_of_the_most_similar_kept_document_and_ties_go_by_keeper_order() {
     let base = prose(1, 100);
@@ -204,7 +204,8 @@ fn a_duplicate_is_of_the_most_similar_kept_document_and_ties_go_by_keeper_order(
     assert_eq!(duplicates(&swapped), "near\tsecond\t0.941748\nbetween\tsecond\t0.886792\n");
 }
 
-/// Fewer tokens than a shingle has: one shingle of all of them. No tokens: equal only to the same text.
+/// A document with fewer tokens than a shingle has one shingle of all its tokens. Documents without tokens are
+/// near-duplicates only if their texts are equal.
 #[test]
 fn short_and_empty_documents_follow_the_stated_rule() {
     let documents = [
@@ -280,7 +281,7 @@ fn a_record_over_the_limit_is_rejected_and_the_next_one_read() {
     assert_eq!(desk.ids("all.jsonl"), ["large", "small"]);
 }
 
-/// Han and kana have no spaces between words: each character is a token. So are Thai ones.
+/// Chinese, Japanese and Thai have no spaces between words, so each character is a token.
 #[test]
 fn scripts_without_spaces_work_by_default() {
     let chinese = "国家统计局昨天公布了今年第三季度的经济数据显示消费继续回升但是房地产投资仍然下降";
@@ -339,7 +340,7 @@ fn a_quiet_run_says_nothing() {
     assert_eq!((run.text(), &*run.err), ("", ""));
 }
 
-/// A log for programs: every line of standard error is a JSON object, the last of them the summary.
+/// With `--log json`, every line of standard error is a JSON object. The last line is the summary.
 #[test]
 fn a_json_log_is_json_throughout() {
     let desk = Desk::with("in.jsonl", records(&[("a", &prose(1, 9)), ("a", &prose(1, 9))]) + "bad\n");
@@ -361,7 +362,7 @@ fn a_json_log_is_json_throughout() {
         (&json!("read"), &json!("bytes"), &json!(0))
     );
     assert_eq!(stage["total"], fs_err::metadata(desk.path("in.jsonl")).unwrap().len());
-    // Stages begin one after the other, and the summary has the time that each took.
+    // The stages begin one after the other, and the summary has the time of each stage.
     let began = events.iter().filter(|event| event["event"] == "stage");
     let began: Vec<u64> = began.map(|event| event["elapsed_ms"].as_u64().unwrap()).collect();
     assert!(began.len() >= 3 && began.is_sorted(), "{began:?}");
@@ -386,7 +387,7 @@ fn a_json_log_is_json_throughout() {
     assert_eq!(codes, [json!("bad_setting"), json!("bad_setting")], "one event per option");
 }
 
-/// Whatever finds the candidates, what is decided is decided exactly.
+/// For every sketch that finds candidates, each decision follows from the exact similarity.
 #[test]
 fn every_sketch_that_can_be_banded_gives_the_same_corpus() {
     let desk = Desk::new();
@@ -408,7 +409,7 @@ fn every_sketch_that_can_be_banded_gives_the_same_corpus() {
     assert!(run.err.contains("`--sketch`: `simhash` is not a sketch"), "{run}");
 }
 
-/// Paragraphs in another order have nearly all their shingles in common and few of them in the same places.
+/// Paragraphs in another order have nearly all shingles in common, but few of them at the same places.
 #[test]
 fn reordered_documents_stay_when_order_matters() {
     let paragraphs: Vec<String> = (0..20).map(|i| prose(100 + i, 60)).collect();
@@ -427,7 +428,7 @@ fn reordered_documents_stay_when_order_matters() {
     assert_eq!(kept(""), ["a"]);
     assert_eq!(kept("--order 0.5"), ["a", "shuffled"], "an insertion in front does not hurt");
     let run = desk.run("dedup in.jsonl --dry-run --order 0.5").exit(0);
-    // The shuffled one against each of the others.
+    // The shuffled document is compared with each of the two others.
     assert!(
         run.err.contains(": 2 reordered, by their sketches, 1 compared exactly, 0 reordered, 1 reaches 0.8"),
         "{run}"
@@ -441,8 +442,8 @@ fn reordered_documents_stay_when_order_matters() {
     }
 }
 
-/// A corpus in which every document comes a second time with its paragraphs shuffled: about 0.19 of what they share is in
-/// the same places, as chance has it.
+/// In this corpus, every document occurs a second time with its paragraphs shuffled. About 0.19 of the common shingles
+/// are at the same places, as expected by chance.
 #[test]
 fn a_corpus_of_shuffled_paragraphs() {
     const DOCUMENTS: u64 = 40;
@@ -465,7 +466,7 @@ fn a_corpus_of_shuffled_paragraphs() {
     assert_eq!(run.count("kept"), 40);
     let run = desk.run("dedup in.jsonl --dry-run --order 0.5 --report estimated").exit(0);
     assert_eq!(run.count("kept"), 80);
-    // The sketches were enough to see most of them: few pairs are compared exactly.
+    // The sketches show most reordered pairs, so few pairs are compared exactly.
     let parts: Vec<&str> = run.summary("compared").split([':', ',']).collect();
     let exactly = parts.iter().find_map(|part| part.trim().strip_suffix(" compared exactly")).unwrap();
     assert!(exactly.parse::<u64>().unwrap() < 20, "{run}");

@@ -1,8 +1,9 @@
-//! The same input gives the same bytes, whatever the number of threads and the order of files on the disk.
+//! Tests that the same input gives the same bytes, for any number of threads and any order of files on the disk.
 
 use crate::support::{Desk, prose, record, with_word};
 
-/// Families of every kind: equal, near, in chains, short, without shingles, large enough for many chunks.
+/// Returns documents of every kind: equal, near, in chains, short, without shingles, and enough of them for many
+/// chunks.
 fn corpus() -> Vec<String> {
     let mut lines = vec![];
     for family in 0..40u64 {
@@ -21,13 +22,13 @@ fn corpus() -> Vec<String> {
         lines.push(record(&format!("s{i}"), ["", "!", "one", "one two"][i % 4]));
         lines.push("not json\n".to_owned());
     }
-    // A record of several megabytes puts chunk borders where they hurt.
+    // A record of several megabytes spans the borders of chunks.
     lines.insert(100, record("large", &prose(99, 400_000)));
     lines.insert(300, record("large again", &with_word(&prose(99, 400_000), 7, "x")));
     lines
 }
 
-/// A page without the part that says how long this very run took.
+/// Returns a page without the part that differs from run to run, such as the duration.
 fn of_every_run(page: &str) -> String {
     let (before, this_run) = page.split_once("<!-- of this run -->").unwrap();
     let (_, after) = this_run.split_once("<!-- of every run -->").unwrap();
@@ -66,7 +67,7 @@ fn threads_do_not_show() {
     }
 }
 
-/// Files are made in another order, in another folder, so that the disk lists them differently.
+/// The files are created in another order and in another folder, so the disk lists them differently.
 #[test]
 fn the_order_of_files_on_disk_does_not_show() {
     let lines = corpus();
@@ -85,7 +86,7 @@ fn the_order_of_files_on_disk_does_not_show() {
     };
     let forwards = run(&mut parts.iter());
     assert!(forwards == run(&mut parts.iter().rev()));
-    // And the same documents stay as when all are in one file.
+    // If all documents are in one file, the same documents are kept.
     let desk = Desk::with("in.jsonl", lines.concat());
     desk.run("dedup in.jsonl -o out.jsonl -q").exit(2);
     assert!(desk.bytes("out.jsonl") == forwards.0);

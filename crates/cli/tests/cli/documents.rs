@@ -1,4 +1,4 @@
-//! Folders of the documents people have.
+//! Tests folders of Word, OpenDocument, HTML and text files.
 
 use std::io::{Cursor, Write};
 
@@ -7,7 +7,7 @@ use zip::write::SimpleFileOptions;
 
 use crate::support::{Desk, prose, with_word};
 
-/// A zip archive of these parts.
+/// Returns a zip archive of these parts.
 fn archive(parts: &[(&str, &str)]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in parts {
@@ -17,7 +17,7 @@ fn archive(parts: &[(&str, &str)]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// A Word document of one paragraph.
+/// Returns a Word document of one paragraph.
 pub fn docx(text: &str) -> Vec<u8> {
     let types =
         "<T><Override PartName='/d.xml' ContentType='application/x.wordprocessingml.document.main+xml'/></T>";
@@ -26,13 +26,13 @@ pub fn docx(text: &str) -> Vec<u8> {
     archive(&[("[Content_Types].xml", types), ("_rels/.rels", relationships), ("d.xml", &body)])
 }
 
-/// An OpenDocument text of one paragraph.
+/// Returns an OpenDocument text of one paragraph.
 fn odt(text: &str) -> Vec<u8> {
     let content = format!("<c><text:p>{text}</text:p></c>");
     archive(&[("mimetype", "application/vnd.oasis.opendocument.text"), ("content.xml", &content)])
 }
 
-/// Two documents and their near-copies in other formats, and what cannot be read.
+/// Returns a desk with two documents, their near-copies in other formats, and files that cannot be read.
 fn desk() -> Desk {
     let desk = Desk::new();
     let (one, two) = (prose(1, 200), prose(2, 200));
@@ -63,7 +63,7 @@ fn two_documents_of_different_kinds_are_compared() {
     assert!(run.text().contains("similarity   100 % (Jaccard 1.000000, exact)\n"), "{run}");
     let run = desk.run("compare in/one.docx in/copies/one.odt --format jsonl").exit(0);
     assert!(run.text().contains("\"passages\":[{"), "{run}");
-    // Read as it is, the page has its title and its tags.
+    // Read as plain text, the page includes its title and its tags.
     let run = desk.run("compare in/two.html in/copies/two.txt --input-format text").exit(0);
     assert!(!run.text().contains("similarity   100 %"), "{run}");
 }

@@ -1,11 +1,13 @@
-//! The command and the API of the server: one vocabulary, one answer.
+//! Tests that the command and the API of the server use the same names and give the same answers.
 
 use serde_json::{Map, Value, json};
 
 use crate::serve::Serving;
 use crate::support::{Desk, prose};
 
-/// An archive of applications that share a passage and were filed on three days, and a submission that has the passage too.
+/// Returns a desk with an archive of applications that share a passage and were filed on three days, and a submission
+/// with the same passage.
+/// passage.
 fn archive() -> Desk {
     let desk = Desk::new();
     let common = prose(1, 40);
@@ -30,7 +32,7 @@ fn submission() -> String {
     format!("{} “{}” {}", prose(1, 40), prose(12, 30), prose(14, 60))
 }
 
-/// Options of the command as the API has them: the same names, with `_` for `-`.
+/// Converts options of the command to fields of the API: the same names, with `_` for `-`.
 fn options(arguments: &str) -> Map<String, Value> {
     let mut options = Map::new();
     let mut words = arguments.split_whitespace().peekable();
@@ -48,7 +50,7 @@ fn options(arguments: &str) -> Map<String, Value> {
     options
 }
 
-/// Answers to a check with these arguments, of the command and of the API.
+/// Returns the answers of the command and of the API to a check with these arguments.
 fn both(desk: &Desk, all: &[&str]) -> Vec<(Value, Value)> {
     let of_command: Vec<Value> = all
         .iter()
@@ -75,7 +77,7 @@ fn ids(answer: &Value) -> Vec<&str> {
     ids
 }
 
-/// Every field of the answer is the same but for those that only one of the two has: the command knows the name of the file,
+/// The two answers are equal, except for fields that only one side has: the command reports the name of the file, and
 /// the server repeats the text and measures the time.
 #[test]
 fn a_check_has_one_answer_at_both_doors() {
@@ -110,7 +112,7 @@ fn a_check_has_one_answer_at_both_doors() {
     }
 }
 
-/// `compare` and `POST /pair` have one name per quantity, and one value for the same two texts.
+/// `compare` and `POST /pair` use the same name for each quantity, and give the same value for the same two texts.
 #[test]
 fn a_comparison_has_one_answer_at_both_doors() {
     let desk = archive();
@@ -128,7 +130,7 @@ fn a_comparison_has_one_answer_at_both_doors() {
         assert!(server[quantity].as_f64().unwrap() > 0.1, "{quantity}: {answer}");
         assert_eq!(command[quantity], server[quantity], "{quantity}");
     }
-    // The command has the longest passage first, the server the first one of the left text.
+    // The command sorts passages by length; the server sorts them by their place in the left text.
     let passages = |answer: &Value| {
         let mut passages: Vec<Value> = answer["passages"].as_array().unwrap().clone();
         passages.sort_by_key(|passage| passage["left"][0].as_u64().unwrap());
@@ -184,7 +186,7 @@ fn both_doors_refuse_the_same_options() {
     }
 }
 
-/// `index list` and `GET /documents`, and `index show` and `GET /documents/{id}`, write the same objects.
+/// `index list` and `GET /documents` write the same objects, and so do `index show` and `GET /documents/{id}`.
 #[test]
 fn documents_have_one_form_at_both_doors() {
     let desk = archive();

@@ -1,4 +1,4 @@
-//! What goes wrong, and how it is said: the place, the reason, and what to do about it.
+//! Tests error messages: the place, the reason and a hint about what to do.
 
 use crate::support::{Desk, MINWISE, gzip, prose, record, records, zstd};
 
@@ -6,7 +6,7 @@ fn desk() -> Desk {
     Desk::with("in.jsonl", record("a", &prose(1, 9)))
 }
 
-/// The README's first command, on the example that comes with the sources.
+/// Runs the first command of the README on the example that comes with the sources.
 #[test]
 fn the_example_runs_as_the_readme_says() {
     let desk = Desk::new();
@@ -37,7 +37,7 @@ fn the_example_runs_as_the_readme_says() {
     assert_eq!((lines("kept.jsonl"), lines("removed.jsonl")), (30, 18));
 }
 
-/// What the README shows is what the command prints, times and what is cut off apart.
+/// The README shows the lines that the command prints, except times and lines that are cut off.
 #[test]
 fn the_readme_shows_what_is_printed() {
     let readme = include_str!("../../../../README.md");
@@ -52,7 +52,7 @@ fn the_readme_shows_what_is_printed() {
     printed += &desk.text("report/pairs.tsv");
     assert_eq!(commands, 1);
     let blocks: Vec<&str> = readme.split("```").skip(1).step_by(2).collect();
-    // The first is the picture of the flow.
+    // The first block is the drawing of the data flow.
     let shown = blocks.iter().skip(1).filter(|block| block.starts_with("text\n"));
     let shown = shown.flat_map(|block| block.lines().skip(1));
     let mut lines = 0;
@@ -111,7 +111,7 @@ fn numbers_out_of_range() {
     ");
 }
 
-/// The recall's range does not depend on anything else, so it is reported with the rest.
+/// The range of `--recall` does not depend on other options, so its error is reported with the others.
 #[test]
 fn a_wrong_recall_is_reported_beside_other_wrong_options() {
     let run = desk().run("dedup in.jsonl -o out.jsonl --threshold 2 --recall 2").exit(2);
@@ -136,7 +136,7 @@ fn bands_and_rows_that_do_not_fit() {
     ");
 }
 
-/// Their product may be more than a machine word holds.
+/// The product of bands and rows may exceed 64 bits.
 #[test]
 fn bands_and_rows_of_any_size_do_not_fit() {
     let run = desk().run("dedup in.jsonl -o out.jsonl --bands 18446744073709551615 --rows 2").exit(2);
@@ -154,7 +154,7 @@ fn a_recall_that_cannot_be_reached() {
     ");
 }
 
-/// 0.9986 is the best, and 0.999 is more than that.
+/// The hint names a recall that can be reached: if 0.9986 is the highest, it is rounded down and not up to 0.999.
 #[test]
 fn the_recall_that_is_proposed_can_be_reached() {
     for options in ["--threshold 0.05 --recall 0.9999", "--threshold 0.02", "--threshold 0.01 --recall 0.9"] {
@@ -282,7 +282,7 @@ fn an_input_that_may_not_be_read() {
     let desk = desk();
     fs_err::set_permissions(desk.path("in.jsonl"), std::fs::Permissions::from_mode(0o000)).unwrap();
     let mut command = if fs_err::read(desk.path("in.jsonl")).is_ok() {
-        // The tests run as root, who may read everything unless these rights are taken away.
+        // The tests run as root, who may read every file unless these capabilities are dropped.
         let mut command = std::process::Command::new("setpriv");
         command.args(["--bounding-set", "-all", "--inh-caps", "-all", MINWISE]);
         command
@@ -296,7 +296,7 @@ fn an_input_that_may_not_be_read() {
     assert_eq!(said, "error: cannot open `in.jsonl`: Permission denied (os error 13)\n");
 }
 
-/// The path is said once, and the operating system's reason after it.
+/// The message names the path once, followed by the reason of the operating system.
 #[cfg(unix)]
 #[test]
 fn what_the_operating_system_says_is_said_once() {
@@ -317,7 +317,7 @@ fn a_folder_of_two_kinds() {
     ");
 }
 
-/// Every way in which a line can fail to be a document.
+/// Covers every reason why a line is not a document.
 #[test]
 fn lines_that_are_not_documents() {
     let desk = Desk::new();
@@ -373,7 +373,7 @@ fn too_many_rejects() {
     ");
 }
 
-/// A compressed file that ends early is never taken for a short one.
+/// A compressed file that is cut short is an error, and is not read as a shorter file.
 #[test]
 fn compressed_files_that_are_cut_short() {
     let documents: Vec<String> = (0..200).map(|i| record(&format!("d{i}"), &prose(i, 30))).collect();
@@ -435,7 +435,7 @@ fn a_temporary_folder_that_is_not_there() {
     assert_eq!(fs_err::read_dir(desk.path("here")).unwrap().count(), 0);
 }
 
-/// JSON that is laid out over several lines is the commonest mistake about JSONL.
+/// JSON that spans several lines is the most common mistake with JSONL.
 #[test]
 fn json_that_is_not_jsonl_is_told_so() {
     let desk = Desk::with("in.json", "[\n  {\n    \"text\": \"a\"\n  }\n]\n");
@@ -443,7 +443,7 @@ fn json_that_is_not_jsonl_is_told_so() {
     assert!(run.err.contains("hint: JSONL has one object per line: `jq -c '.[]' FILE` makes it"), "{run}");
 }
 
-/// A number below zero is out of range, however it is written, and no option.
+/// A negative number is reported as out of range and not as an unknown option, in any notation.
 #[test]
 fn negative_numbers_are_out_of_range() {
     let desk = Desk::with("in.jsonl", "");

@@ -1,4 +1,4 @@
-//! Tables and delimited records, in and out.
+//! Tests tables and delimited records as inputs and outputs.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use parquet::schema::parser::parse_message_type;
 
 use crate::support::{Desk, prose, record, records, with_word};
 
-/// A Parquet file of rows with an id, a text and a number, 10 rows in a row group.
+/// Returns a Parquet file of rows with an id, a text and a number, in row groups of 10 rows.
 pub fn parquet(rows: &[(i64, Option<&str>)]) -> Vec<u8> {
     let schema = "message m { required int64 id; optional binary text (UTF8); required double weight; }";
     let schema = Arc::new(parse_message_type(schema).unwrap());
@@ -36,13 +36,13 @@ pub fn parquet(rows: &[(i64, Option<&str>)]) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// The rows of a Parquet file, each as a line.
+/// Returns the rows of a Parquet file, each as a line.
 fn rows(desk: &Desk, name: &str) -> Vec<String> {
     let file = SerializedFileReader::new(bytes::Bytes::from(desk.bytes(name))).unwrap();
     file.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
 }
 
-/// Thirty rows: ten texts, each three times, the third time with a word changed.
+/// Returns thirty rows with ten texts. Each text occurs three times, the third time with one word changed.
 fn thirty() -> Vec<u8> {
     let texts: Vec<String> = (0..30)
         .map(|row| {
@@ -192,7 +192,7 @@ fn each_input_has_its_own_output() {
     assert_eq!(desk.ids("out/deep/b.jsonl"), ["d"]);
     assert_eq!(desk.text("out/deep/c.jsonl"), "");
     assert_eq!(desk.ids("gone/deep/c.jsonl"), ["e"]);
-    // A folder that is there is a folder without being said to be one.
+    // An existing folder is recognised without a slash after its name.
     fs_err::create_dir_all(desk.path("there")).unwrap();
     desk.run("dedup data/a.jsonl data/deep/b.jsonl -o there --annotate").exit(0);
     assert!(desk.text("there/data/deep/b.jsonl").contains("\"duplicate_of\":\"a\""));
@@ -240,7 +240,7 @@ fn a_text_may_be_several_fields() {
     assert!(run.err.contains("none of the first 3 records has the field `subject,heading`"), "{run}");
 }
 
-/// A Parquet file of columns of texts.
+/// Returns a Parquet file whose columns are texts.
 fn columns<const N: usize>(names: [&str; N], rows: &[[&str; N]]) -> Vec<u8> {
     let fields = names.map(|name| format!("required binary {name} (UTF8);"));
     let schema = Arc::new(parse_message_type(&format!("message m {{ {} }}", fields.concat())).unwrap());
@@ -257,7 +257,7 @@ fn columns<const N: usize>(names: [&str; N], rows: &[[&str; N]]) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// Every command of the guide does what the guide says, on files such as it speaks of.
+/// Every command of the guide has the effect that the guide states, on files like those of the guide.
 #[test]
 fn the_guide_leads_from_a_folder_of_parquet_files_to_a_cleaned_copy() {
     let (body, changed) = (prose(1, 150), with_word(&prose(1, 150), 75, "elsewhere"));
@@ -283,7 +283,7 @@ fn the_guide_leads_from_a_folder_of_parquet_files_to_a_cleaned_copy() {
         let id = |row: &String| row.split('"').nth(1).unwrap().to_owned();
         rows(&desk, name).iter().map(id).collect()
     };
-    // What was printed in a journal stays, though the other is newer and came first.
+    // The text printed in a journal is kept, although the other text is newer and comes first.
     assert_eq!(
         (ids("clean/a.parquet"), ids("clean/b.parquet")),
         (vec!["other".to_owned()], vec!["printed".to_owned()])

@@ -1,7 +1,8 @@
-//! A disk that is full: a run says which file it could not write, leaves nothing half done, and goes on once there is room.
+//! Tests a full disk: a run names the file that it could not write, leaves nothing half-written, and continues once
+//! there is room.
 //!
-//! The disk is a file system in memory, mounted in a namespace of its own, which some machines do not allow. There
-//! `cargo x test` skips these tests.
+//! The disk is a file system in memory, mounted in a separate mount namespace. Some machines do not allow such
+//! namespaces; on these, `cargo x test` skips the tests.
 
 #![cfg(target_os = "linux")]
 
@@ -9,7 +10,7 @@ use std::process::Command;
 
 use crate::support::{Desk, MINWISE, prose, record, with_word};
 
-/// Documents of which every third has a near-copy: 2 MB, and as much again for their sketches.
+/// Returns a desk with 2 MB of documents, of which every third has a near-copy. Their sketches take another 2 MB.
 fn desk() -> Desk {
     let lines: String = (0..3000u64)
         .map(|i| match i % 3 {
@@ -24,7 +25,7 @@ fn desk() -> Desk {
     desk
 }
 
-/// Runs a script in which `small` is a disk of so many KiB.
+/// Runs a script in which the folder `small` is a disk of `kib` KiB.
 fn with_disk(desk: &Desk, kib: u64, script: &str) -> String {
     let script = format!("mount -t tmpfs -o size={kib}k tmpfs small && {script}");
     let mut command = Command::new("unshare");
@@ -33,8 +34,8 @@ fn with_disk(desk: &Desk, kib: u64, script: &str) -> String {
     String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap()
 }
 
-/// Runs the command on a disk that is too small, then with `--resume` on one that is not; gives what was said and what was
-/// left in between.
+/// Runs the command on a disk that is too small, then with `--resume` on a larger disk. Returns the messages, and the
+/// files that the first run left.
 fn full_then_roomy(desk: &Desk, kib: u64, arguments: &str) -> String {
     let run = format!("{MINWISE} dedup in.jsonl {arguments} -q --threads 2");
     let script = format!(
@@ -69,7 +70,7 @@ fn check(desk: &Desk, kib: u64, arguments: &str, file: &str) {
 #[ignore = "needs a mount namespace"]
 fn the_folder_of_a_run_on_a_full_disk() {
     let desk = desk();
-    // While documents are read, and while neighbourhoods are verified.
+    // The first two disks are full while documents are read, the third while neighbourhoods are verified.
     for (kib, file) in [(64, "small/run/segment-"), (1000, "small/run/segment-"), (1700, "small/run/")] {
         let arguments = "-o out.jsonl --report report --work small/run";
         check(&desk, kib, arguments, file);
@@ -86,7 +87,7 @@ fn an_output_on_a_full_disk() {
     }
 }
 
-/// An archive that cannot be created leaves nothing behind.
+/// If an archive cannot be created, no file is left.
 #[test]
 #[ignore = "needs a mount namespace"]
 fn a_new_archive_on_a_full_disk() {
@@ -100,7 +101,7 @@ fn a_new_archive_on_a_full_disk() {
     assert!(said.ends_with("exit 2\nsmall\nsmall/full\n"), "{said}");
 }
 
-/// An archive keeps what it acknowledged, and goes on when there is room.
+/// An archive keeps the changes that it acknowledged, and continues when there is room.
 #[test]
 #[ignore = "needs a mount namespace"]
 fn an_archive_on_a_full_disk() {

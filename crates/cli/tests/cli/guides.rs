@@ -1,13 +1,15 @@
-//! Commands that the README and the guides show, typed into a shell. Guides with a test of their own are named in [`ELSEWHERE`].
+//! Types the commands of the README and the guides into a shell. [`ELSEWHERE`] names the guides with a test of their
+//! own.
 
 use std::path::Path;
 
 use crate::newcomer::typed;
 use crate::support::{Desk, gzip, prose, records, with_word};
 
-/// Pages whose commands run here.
+/// Pages whose commands run in this file.
 const HERE: [&str; 3] = ["README.md", "docs/guides/formats.md", "docs/guides/web-archives.md"];
-/// Pages whose commands run in tests beside what they are about. Those of the Spark job are tests of the Python package.
+/// Pages whose commands run in other tests, beside the feature that the page describes. The commands of the Spark job
+/// run in the tests of the Python package.
 const ELSEWHERE: [&str; 5] = [
     "docs/guides/check-submissions.md",
     "docs/guides/choose-parameters.md",
@@ -20,14 +22,14 @@ fn page(name: &str) -> String {
     fs_err::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)).unwrap()
 }
 
-/// The lines of the page's blocks of shell commands.
+/// Returns the lines of the shell blocks of a page.
 fn shell_lines(page: &str) -> Vec<String> {
     let blocks = page.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap());
     let joined: String = blocks.map(|block| block.replace("\\\n", " ")).collect();
     joined.lines().map(str::to_owned).collect()
 }
 
-/// Types every command of a page that is not a build or a server, and returns how many there were.
+/// Types every command of a page except builds and servers, and returns the number of commands typed.
 fn follow(name: &str, desk: &Desk) -> usize {
     let lines = shell_lines(&page(name));
     let commands =
@@ -40,7 +42,7 @@ fn follow(name: &str, desk: &Desk) -> usize {
     commands.len()
 }
 
-/// Two records with near-equal texts, and one with another text.
+/// Returns two records with nearly equal texts, and a third with another text.
 fn family(seed: u64) -> String {
     let text = prose(seed, 80);
     let [first, second, other] = ["a", "b", "c"].map(|letter| format!("{letter}{seed}"));

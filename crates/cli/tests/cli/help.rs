@@ -1,4 +1,4 @@
-//! What the command says about itself.
+//! Tests the help of the command.
 
 use crate::support::Desk;
 
@@ -987,7 +987,7 @@ fn generate() {
     ");
 }
 
-/// The kernel is the processor's; that it is named, and is one of those there are, is the command's.
+/// The kernel depends on the processor. The test checks that the version names a kernel that exists.
 #[test]
 fn the_version_names_the_kernel() {
     let run = Desk::new().run("--version").exit(0);
@@ -1010,7 +1010,7 @@ fn completions_are_generated_for_every_shell() {
     }
 }
 
-/// Every subcommand, the nested ones too, by its words.
+/// Returns the words of every subcommand, including nested ones.
 fn subcommands() -> Vec<String> {
     let desk = Desk::new();
     let mut open = vec![String::new()];
@@ -1042,7 +1042,7 @@ fn every_help_has_examples_and_groups() {
     }
     let help = Desk::new().run("dedup --help").exit(0).text().to_owned();
     let place = |word: &str| help.find(word).unwrap_or_else(|| panic!("{word}"));
-    // What people need first comes first.
+    // The most needed options come first.
     let order = [
         "--threshold <",
         "--output <",
@@ -1095,12 +1095,12 @@ fn completions_and_manual_pages_go_to_a_folder_and_name_no_machine() {
         "{page}"
     );
     assert_eq!(desk.run("generate man index add").exit(0).text(), page);
-    // A second time replaces them by the same.
+    // A second run replaces the files with equal ones.
     desk.run("generate all share").exit(0);
     assert_eq!((desk.names(), desk.text("share/man/man1/minwise-index-add.1")), (names, page));
 }
 
-/// The lines of `--help` that name an argument or an option, up to its value: `-o, --output <OUT>`.
+/// Returns the lines of `--help` that name an argument or option, up to its value: `-o, --output <OUT>`.
 fn named_in_help(help: &str) -> impl Iterator<Item = &str> {
     let is_name = |line: &&str| {
         let text = line.trim_start();
@@ -1129,7 +1129,8 @@ fn the_reference_has_every_command_option_default_and_example() {
             names += 1;
         }
         assert!(names >= 3, "{names} in\n{help}");
-        // The default of `--color` stands among the options of every command, and an empty one is none.
+        // The default of `--color` is among the options of every command and is subtracted. An empty default is not
+        // printed on the page.
         let defaults = help.matches("[default: ").count() - help.matches("[default: \"\"]").count() - 1;
         let listed = section.matches("Default: `").count() + section.matches("[default: ").count();
         assert_eq!(listed, defaults, "{section}");
@@ -1139,7 +1140,7 @@ fn the_reference_has_every_command_option_default_and_example() {
     }
     let sections = page.lines().filter(|line| line.starts_with("## minwise ")).count();
     assert_eq!(sections, subcommands().len() - 1);
-    // Values, and options that do not go together.
+    // These lines cover values, and options that exclude one another.
     for line in [
         "- `--format <FORMAT>`: Print the plan in this format. `json` contains everything that `--details` shows, and the filter if `--filter` is given. Values: `text` (for people), `json` (one JSON object). Default: `text`.",
         "- `--removed <OUT>`: Write the removed documents to OUT. OUT takes the same forms as for `--output`. It cannot be given with `--annotate`.",

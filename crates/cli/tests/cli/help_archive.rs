@@ -1,4 +1,4 @@
-//! The help of the archive: `index`, `check` and `serve`.
+//! Tests the help of the archive commands: `index`, `check` and `serve`.
 
 use crate::support::Desk;
 

@@ -1,4 +1,4 @@
-//! Everything that can be read.
+//! Tests every kind of input.
 
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ fn compression_is_told_by_content_not_by_name() {
     assert_eq!(ids(run.text()), ["a", "b", "c", "d", "e"]);
 }
 
-/// `cat a.gz b.gz > both.gz` is a valid gzip file, and so it is for zstd.
+/// `cat a.gz b.gz > both.gz` makes a valid gzip file. The same holds for zstd.
 #[test]
 fn files_that_were_joined_while_compressed_are_read_to_the_end() {
     let (a, b) = (record("a", &prose(1, 9)), record("b", &prose(2, 9)));
@@ -40,7 +40,8 @@ fn standard_input_is_read_plain_or_compressed() {
     assert_eq!(desk.names(), [""; 0]);
 }
 
-/// Tables and CSV say so when they are opened. Records of which some have the field are fine.
+/// In tables and CSV files, a missing id field is an error on opening. JSONL records of which only some have the field
+/// are accepted.
 #[test]
 fn an_id_field_that_no_record_has_is_refused() {
     let desk = Desk::with("in.jsonl", records(&[("a", &prose(1, 9)), ("b", &prose(2, 9))]));
@@ -85,7 +86,8 @@ fn a_pattern_names_files() {
     assert_eq!(kept("data/{y1,x2}.jsonl"), ["x2.jsonl", "y1.jsonl"]);
 }
 
-/// A pattern that begins elsewhere names files as a folder does: by what follows.
+/// Files of a pattern outside the current folder are named like files of a folder: by the path after the fixed
+/// beginning.
 #[test]
 fn a_pattern_that_leads_elsewhere_has_outputs_inside_the_folder() {
     let desk = Desk::with("data/deep/a.jsonl", record("a", &prose(1, 9)));
@@ -98,7 +100,7 @@ fn a_pattern_that_leads_elsewhere_has_outputs_inside_the_folder() {
     assert_eq!(desk.text("kept/b.txt"), prose(2, 9));
 }
 
-/// What Spark and others leave beside their data is no data.
+/// Files that Spark and other programs write beside their data are skipped.
 #[test]
 fn what_a_writer_left_beside_its_files_is_passed_over() {
     let desk = Desk::with("data/part-0.jsonl", record("a", &prose(1, 9)));
@@ -108,7 +110,7 @@ fn what_a_writer_left_beside_its_files_is_passed_over() {
     desk.write("data/_more.jsonl", record("b", &prose(2, 9)));
     desk.write("data/_logs/x.txt", "a text");
     let run = desk.run("dedup data -o -");
-    // A folder that begins like that is a folder like others.
+    // A folder whose name begins with `_` is read like any other.
     assert!(run.err.contains("_logs/x.txt"), "{run}");
     fs_err::remove_dir_all(desk.path("data/_logs")).unwrap();
     let run = desk.run("dedup data -o -").exit(0);
@@ -116,7 +118,7 @@ fn what_a_writer_left_beside_its_files_is_passed_over() {
     assert!(run.summary("skipped").starts_with("3 files"), "{run}");
 }
 
-/// A file whose name looks like a pattern is that file.
+/// If a file exists whose name looks like a pattern, this file is read.
 #[test]
 fn a_name_with_brackets_is_a_name_first() {
     let desk = Desk::with("a[1].jsonl", record("brackets", &prose(1, 9)));
@@ -154,7 +156,7 @@ fn encodings_of_text_files() {
     let run = desk.run("dedup letters -o strict").exit(2);
     assert!(run.err.contains("    letters/latin: not UTF-8: byte 40 is invalid\n"), "{run}");
     assert_eq!(fs_err::read_dir(desk.path("strict")).unwrap().count(), 1);
-    // Read as Latin-1, each ü of the UTF-8 file is two other characters.
+    // Read as Latin-1, each ü of the UTF-8 file becomes two other characters.
     let run = desk.run("dedup letters --dry-run --encoding latin-1").exit(0);
     assert_eq!(run.count("kept"), 2);
     let run = desk.run("dedup letters -o auto --encoding auto").exit(0);
@@ -202,7 +204,7 @@ fn a_document_without_an_id_is_called_by_file_and_line() {
     );
 }
 
-/// Lines are counted through all the chunks that threads read apart from one another.
+/// Line numbers count from the beginning of the file, although threads read chunks of it independently.
 #[test]
 fn line_numbers_are_right_far_into_a_file() {
     let padding = "x ".repeat(600);
@@ -230,7 +232,7 @@ fn a_repeated_id_is_a_warning_and_both_documents_stay() {
     assert_eq!(desk.json("report/summary.json")["repeated_ids"], 3);
 }
 
-/// Numbers and booleans are ids too, as they are written.
+/// An id may be a number or a boolean. It is used as it is written.
 #[test]
 fn an_id_that_is_not_a_string_is_kept_as_written() {
     let text = prose(1, 9);
@@ -243,7 +245,7 @@ fn an_id_that_is_not_a_string_is_kept_as_written() {
 
 #[test]
 fn what_is_not_told_by_content_can_be_said() {
-    // One JSON object a file, one file a document: `auto` takes it for JSONL.
+    // Each file is one document that holds one JSON object. `auto` reads such files as JSONL.
     let desk = Desk::with("notes/a", record("a", &prose(1, 9)));
     desk.write("notes/b", record("a", &prose(1, 9)));
     assert_eq!(desk.run("pairs notes --input-format text -q").exit(0).text(), "a\tb\t1.000000\n");
@@ -253,7 +255,7 @@ fn what_is_not_told_by_content_can_be_said() {
     );
 }
 
-/// Text from crawls has lone surrogates. They are read as U+FFFD, counted, and written as they were.
+/// Crawled text has lone surrogates. They are read as U+FFFD, counted, and written unchanged.
 #[test]
 fn a_lone_surrogate_is_read_and_passed_through() {
     let line = "{\"id\":\"a\",\"text\":\"one \\ud83d two three four five\"}\n";
@@ -267,7 +269,7 @@ fn a_lone_surrogate_is_read_and_passed_through() {
     assert_eq!(desk.json("report/summary.json")["repaired"], 1);
 }
 
-/// A parser that goes down a level for each bracket would overflow its stack here.
+/// A recursive parser would overflow its stack on this input.
 #[test]
 fn deep_nesting_is_read_past() {
     let (open, close) = ("[".repeat(300_000), "]".repeat(300_000));
@@ -288,7 +290,7 @@ fn the_same_file_twice_is_refused() {
         let run = desk.run(&format!("dedup {inputs} -o out.jsonl")).exit(2);
         assert!(run.err.contains("is given twice") || run.err.contains("are the same file"), "{run}");
     }
-    // A folder and one of its files is no mistake: each file is read once.
+    // A folder and one of its files may be named together: each file is read once.
     let run = desk.run("dedup data data/in.jsonl -o out.jsonl").exit(0);
     assert!(run.summary("read").starts_with("1 document,"), "{run}");
 }
@@ -306,7 +308,7 @@ fn an_empty_jsonl_file_is_an_empty_corpus() {
     assert_eq!(run.summary("recall"), "unknown, because nothing was compared");
 }
 
-/// `grep … | minwise dedup - -o -` must not fail when nothing matched.
+/// `grep … | minwise dedup - -o -` must not fail if nothing matched.
 #[test]
 fn an_empty_standard_input_is_an_empty_corpus() {
     let desk = Desk::new();
@@ -316,7 +318,8 @@ fn an_empty_standard_input_is_an_empty_corpus() {
     assert!(desk.path("out.jsonl").is_file(), "{:?}", desk.names());
 }
 
-/// Ids of texts are relative paths, so two folders may have the same one: file and line tell them apart.
+/// The ids of texts are relative paths, so files in two folders may have the same id. They are distinguished by file
+/// and line.
 #[test]
 fn two_folders_of_texts_with_the_same_names() {
     let desk = Desk::with("a/x.txt", prose(1, 20));
@@ -328,7 +331,7 @@ fn two_folders_of_texts_with_the_same_names() {
     desk.run("dedup a b -o out").exit(0);
 }
 
-/// A user's id may look like the place by which a document without an id goes.
+/// An id of the user may equal `file:line`, the default id of a document without an id.
 #[test]
 fn an_id_that_is_the_place_of_another_document_is_told_apart() {
     let text = prose(1, 20);
@@ -345,7 +348,7 @@ fn no_document_has_the_empty_id() {
     assert!(run.err.contains("no document has the id ``"), "{run}");
 }
 
-/// The shell gives absolute paths for `/data/*.txt`; the kept files still go into the output folder.
+/// The shell expands `/data/*.txt` to absolute paths. The kept files are still written into the output folder.
 #[test]
 fn texts_named_by_absolute_paths_can_be_written() {
     let desk = Desk::with("a/p.txt", prose(1, 20));

@@ -1,4 +1,4 @@
-//! Runs that are stopped: by Ctrl-C, and by a reader that has seen enough.
+//! Tests runs that are stopped by Ctrl-C, or by a reader that closes the pipe.
 
 #![cfg(unix)]
 
@@ -20,7 +20,7 @@ fn start(desk: &Desk, arguments: &str) -> Child {
         .unwrap()
 }
 
-/// What a signal does is told apart by the code: 130 is an orderly end, none at all is a kill.
+/// Sends a signal to the process. The exit code shows the effect: 130 after an orderly end, no code after a kill.
 fn signal(child: &Child, name: &str) {
     let status = Command::new("kill").args([name, &child.id().to_string()]).status().unwrap();
     assert!(status.success());
@@ -38,7 +38,8 @@ fn ended(child: &mut Child, within: Duration) -> Option<i32> {
     panic!("still running after {within:?}");
 }
 
-/// A corpus that takes seconds: many documents that share bands and are compared with one another.
+/// Returns a desk with a corpus whose run takes seconds: many documents that share bands and are compared with one
+/// another.
 fn slow_corpus() -> Desk {
     let desk = Desk::new();
     let path = desk.path("in.jsonl");
@@ -50,7 +51,7 @@ fn slow_corpus() -> Desk {
     desk
 }
 
-/// Waits until the log says that a stage has begun.
+/// Waits until the log reports the start of a stage.
 fn wait_for(child: &mut Child, stage: &str) {
     let mut log = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
@@ -61,7 +62,7 @@ fn wait_for(child: &mut Child, stage: &str) {
             break;
         }
     }
-    // What is written from here on must not stop the child.
+    // The rest of the log is read, because a full pipe would block the child.
     std::thread::spawn(move || drop(log.read_to_end(&mut vec![])));
 }
 
@@ -82,7 +83,7 @@ fn ctrl_c_removes_what_is_temporary_and_exits_130() {
     }
 }
 
-/// The last line names the way to go on.
+/// The last line explains how to continue the run.
 #[test]
 fn ctrl_c_says_how_to_go_on() {
     let desk = slow_corpus();
@@ -104,7 +105,7 @@ fn ctrl_c_says_how_to_go_on() {
         child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
         assert_eq!(message, format!("error: interrupted: no output was written\n\nhint: {hint}\n"));
     }
-    // As a log, it is an event.
+    // With `--log json`, the line is an event.
     let mut child = start(&desk, "dedup in.jsonl -o out.jsonl --log json --threads 1");
     wait_for(&mut child, "read");
     signal(&child, "-INT");
@@ -123,8 +124,8 @@ fn ctrl_c_leaves_an_older_output_as_it_was() {
     assert_eq!(desk.text("out.jsonl"), "precious");
 }
 
-/// One family is one piece of work, and its pairs may take hours to compare and to write. Those of this one take minutes, so
-/// that a run which ends within seconds did not finish them, however busy the machine is.
+/// One family is one unit of work, and its pairs may take hours to compare and to write. The pairs of this family take
+/// minutes, so a run that ends within seconds did not finish them, even on a busy machine.
 #[test]
 fn ctrl_c_is_heeded_inside_a_neighbourhood() {
     let text = prose(1, 200);
@@ -138,21 +139,21 @@ fn ctrl_c_is_heeded_inside_a_neighbourhood() {
     assert_eq!(desk.names(), ["in.jsonl"]);
 }
 
-/// Waiting for standard input can last for ever; there is nothing to clean up yet.
+/// Standard input may never end. At this moment, there is nothing to clean up yet.
 #[test]
 fn ctrl_c_while_waiting_for_standard_input() {
     let desk = Desk::new();
     let mut child = start(&desk, "dedup - -o out.jsonl");
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(record("a", "a").as_bytes()).unwrap();
-    // The handler is set up before anything is read; that the pipe has been read from shows that it is.
+    // The command sets the handler before it reads. After this time, it waits for more input.
     sleep(Duration::from_millis(300));
     signal(&child, "-INT");
     assert_eq!(ended(&mut child, Duration::from_secs(20)), Some(130));
     assert_eq!(desk.names(), [""; 0]);
 }
 
-/// As in `minwise pairs … | head`.
+/// Covers `minwise pairs … | head`.
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
     let lines: String = (0..900).map(|i| record(&format!("document-{i}"), "a b c d e f g")).collect();

@@ -1,10 +1,10 @@
-//! `--keep`: which document of a cluster stays.
+//! Tests `--keep`, which decides the kept document of a cluster.
 
 use serde_json::{Value, json};
 
 use crate::support::{Desk, prose, with_word};
 
-/// Five near-duplicates with fields that rank them differently.
+/// Returns a desk with five near-duplicates whose fields rank them differently.
 fn desk() -> Desk {
     let text = prose(1, 60);
     let fields = [

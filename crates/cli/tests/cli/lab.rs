@@ -1,10 +1,10 @@
-//! Corpora of the lab as input, and the lab that was part of this command.
+//! Tests runs over corpora that the lab generates, and the error for `minwise lab`, a former command.
 
 use minwise_lab::corpus::{DocumentMaker, Made};
 
 use crate::support::Desk;
 
-/// What a made-up corpus is said to hold is what a run finds in it.
+/// A run finds exactly the duplicates that the generator of a corpus reports.
 #[test]
 fn the_truth_of_a_corpus_is_what_is_found_in_it() {
     let made = Made {

@@ -1,10 +1,10 @@
-//! `--max-cluster`: clusters that are too large to go unseen.
+//! Tests `--max-cluster`, which spares clusters that are too large.
 
 use serde_json::{Value, json};
 
 use crate::support::{Desk, prose, record, records, with_word};
 
-/// A family of five and one of two, and a document alone.
+/// Returns a desk with a cluster of five documents, a cluster of two, and a single document.
 fn desk() -> Desk {
     let (large, small) = (prose(1, 60), prose(2, 60));
     let near = |word: &str| with_word(&large, 30, word);
@@ -58,7 +58,7 @@ fn nothing_of_them_is_removed_and_they_are_listed() {
             {"id": "e", "similarity": near}])
     );
     assert_eq!((&line["cluster"], &line["size"]), (&json!("a"), &json!(5)));
-    // Thirty words before the changed one are more than the twenty-nine behind it.
+    // The thirty words before the changed word are a longer passage than the twenty-nine words after it.
     let shared = prose(1, 30);
     assert_eq!(line["passages"], json!([{"member": "b", "text": shared}]));
     let summary = desk.json("report/summary.json");
@@ -66,7 +66,7 @@ fn nothing_of_them_is_removed_and_they_are_listed() {
     assert_eq!(counts.map(|name| summary[name].as_u64().unwrap()), [8, 7, 1, 1, 1, 4, 4]);
 }
 
-/// Each with its reason where no passages were looked for.
+/// Clusters without passages state the reason.
 #[test]
 fn not_all_of_them_have_passages() {
     let pairs = (2..1003).flat_map(|family| {

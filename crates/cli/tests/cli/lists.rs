@@ -1,4 +1,4 @@
-//! Texts in lists: `--text-field messages[].content`.
+//! Tests texts in lists: `--text-field messages[].content`.
 
 use std::sync::Arc;
 
@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Desk, prose, records, with_word};
 
-/// Conversations by their ids: the second is nearly the first, and so is the fifth, in other messages.
+/// Returns conversations with their ids. `b` is nearly equal to `a`; `e` has the text of `a` in one message; `f` has
+/// the text of `d`.
 fn chats() -> Vec<(&'static str, Vec<String>)> {
     let [question, answer] = [prose(1, 40), prose(2, 80)];
     vec![
@@ -66,7 +67,7 @@ fn chat_rows() -> Vec<u8> {
 fn conversations_without_their_duplicates() {
     let desk = Desk::with("in.jsonl", chat_lines());
     desk.write("in.parquet", chat_rows());
-    // Texts that are in no list have the same duplicates.
+    // The same texts outside lists have the same duplicates.
     let joined: Vec<(&str, String)> =
         chats().into_iter().map(|(id, texts)| (id, texts.join("\n\n"))).collect();
     let joined: Vec<(&str, &str)> = joined.iter().map(|(id, text)| (*id, text.as_str())).collect();
@@ -99,7 +100,7 @@ fn a_path_that_misses_a_list_is_answered_with_one_that_does_not() {
     let run = desk.run("dedup in.jsonl -o out.jsonl --text-field messages").exit(2);
     let reason = "in.jsonl:1: the field `messages` holds a list; paths to its texts: `messages[].content`, `messages[].role`";
     assert!(run.err.contains(reason), "{run}");
-    // An empty list says nothing about the members.
+    // An empty list does not show the members of its elements.
     let with_messages = chat_lines().lines().take(6).collect::<Vec<_>>().join("\n");
     desk.write("in.jsonl", with_messages);
     let run = desk.run("dedup in.jsonl -o out.jsonl --text-field messages[].contents").exit(2);

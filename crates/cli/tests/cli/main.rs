@@ -1,7 +1,7 @@
-//! The command as a person meets it: what it prints, what it writes, and how it ends.
+//! Tests the command as a user runs it: the text that it prints, the files that it writes, and its exit code.
 //!
-//! Every test works in a folder of its own, and names files relative to it, so that no path of this machine is part of
-//! an expectation.
+//! Every test works in a folder of its own and names files relative to it, so that no expectation has a path of the
+//! machine.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -1,4 +1,4 @@
-//! A run's memory: sketches, band keys, and 64 MiB a thread.
+//! Tests the memory of a run: sketches, band keys, and 64 MiB per thread.
 
 #![cfg(target_os = "linux")]
 
@@ -13,7 +13,7 @@ use crate::support::{Desk, MINWISE, prose, record};
 
 const MIB: u64 = 1 << 20;
 
-/// The most memory the command had, in bytes.
+/// Returns the peak memory of the command in bytes.
 fn peak(desk: &Desk, arguments: &str) -> u64 {
     let mut child = Command::new(MINWISE)
         .current_dir(desk.root())
@@ -24,7 +24,7 @@ fn peak(desk: &Desk, arguments: &str) -> u64 {
         .unwrap();
     let status = format!("/proc/{}/status", child.id());
     let mut peak = 0;
-    // The high-water mark only rises, so that the last look before the end is the one that counts.
+    // The high-water mark only rises, so the last value before the end is the peak.
     while child.try_wait().unwrap().is_none() {
         let text = fs_err::read_to_string(&status).unwrap_or_default();
         let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -51,14 +51,14 @@ fn many_documents_take_their_sketches_and_a_little_more() {
     let documents = 60_000;
     let desk = corpus(documents, |i| prose(i % 40_000, 8));
     let peak = peak(&desk, "dedup in.jsonl -o out.jsonl -q --threads 2");
-    // A sketch of 128 registers, a band key and a number for it, and the table of documents; all of it twice while a
-    // vector grows.
+    // A document takes a sketch of 128 registers, a band key with a number, and a row in the table of documents. While
+    // a vector grows, all of this is allocated twice.
     let allowed = 2 * documents * (512 + 12 + 96) + 2 * 64 * MIB;
     assert!(peak > documents * 512, "{peak}");
     assert!(peak < allowed, "{} MiB, allowed are {} MiB", peak / MIB, allowed / MIB);
 }
 
-/// Every document of the sample has many near it.
+/// Every document of the sample has many near-duplicates.
 #[test]
 fn a_large_sample_takes_no_more_than_a_small_one() {
     let base = prose(1, 20);
@@ -72,14 +72,14 @@ fn a_large_sample_takes_no_more_than_a_small_one() {
 
 #[test]
 fn one_family_of_large_documents_does_not_fill_the_memory() {
-    // 70 MB of text in one neighbourhood, whose shingle sets are 90 MB.
+    // The neighbourhood has 70 MB of text, and its shingle sets have 90 MB.
     let base = prose(1, 20_000);
     let desk = corpus(300, |i| format!("x{i} {base} y{i}"));
     let peak = peak(&desk, "dedup in.jsonl -o out.jsonl -q --threads 1");
     assert!(peak < 64 * MIB + 24 * MIB, "{} MiB", peak / MIB);
 }
 
-/// With several threads the documents of a large neighbourhood are read ahead of their comparison.
+/// With several threads, documents of a large neighbourhood are loaded ahead of their comparison.
 #[test]
 fn one_family_of_large_documents_does_not_fill_the_memory_of_several_threads() {
     let base = prose(1, 150_000);
@@ -88,18 +88,19 @@ fn one_family_of_large_documents_does_not_fill_the_memory_of_several_threads() {
     assert!(peak < 2 * 64 * MIB + 24 * MIB, "{} MiB", peak / MIB);
 }
 
-/// Eight million candidates, which are pairs and not shelves: 400 MB if each were remembered as a shelf is.
+/// Eight million candidates are found pair by pair and not by shelves. Stored like shelves, they would take 400 MB.
+/// MB.
 #[test]
 fn many_candidates_do_not_fill_the_memory() {
     let documents = 4000;
     let desk = corpus(documents, |i| prose(i, 8));
     let peak = peak(&desk, "dedup in.jsonl -o out.jsonl -q --candidates all --filter-error off --threads 1");
-    // 64 MiB a thread for what is read and compared, and 16 MiB for the pairs that stay in memory.
+    // The limit allows 64 MiB per thread for reading and comparing, and 16 MiB for pairs in memory.
     let allowed = 2 * documents * (512 + 96) + 64 * MIB + 16 * MIB;
     assert!(peak < allowed, "{} MiB, allowed are {} MiB", peak / MIB, allowed / MIB);
 }
 
-/// Documents whose frequent shingles are nearly enough make as many counts, and as many candidates.
+/// If documents share nearly enough frequent shingles, every pair is counted and becomes a candidate.
 #[test]
 fn many_counts_do_not_fill_the_memory() {
     let form = prose(1, 40);
@@ -109,12 +110,12 @@ fn many_counts_do_not_fill_the_memory() {
         &desk,
         "dedup in.jsonl -o out.jsonl -q --candidates sort-merge --shingle words:1 --threshold 0.55 --threads 1",
     );
-    // Two sorts hold 16 MiB each while one is made of the other.
+    // Two sorts hold 16 MiB each, while the output of one is the input of the other.
     let allowed = 2 * documents * (512 + 96) + (64 + 2 * 16) * MIB;
     assert!(peak < allowed, "{} MiB, allowed are {} MiB", peak / MIB, allowed / MIB);
 }
 
-/// What does not fit goes to disk, and the result is the same.
+/// Data that do not fit in memory are written to disk, and the result is the same.
 #[test]
 fn a_run_keeps_to_its_memory() {
     let made = Made {
@@ -140,7 +141,8 @@ fn a_run_keeps_to_its_memory() {
     }
 }
 
-/// Loaded it would take its size twice, and cut whole seven times; it is read and cut piece by piece.
+/// The document is read and cut piece by piece. Loading it would take twice its size; cutting it whole would take seven
+/// times its size.
 #[test]
 fn a_huge_document_keeps_to_the_memory() {
     let text = prose(1, 12_000_000);
@@ -157,7 +159,7 @@ fn a_huge_document_keeps_to_the_memory() {
     assert!(desk.text("out/huge.txt") == text);
 }
 
-/// Their shingle sets alone are sixteen times their size.
+/// The shingle sets of these documents alone are sixteen times as large as their texts.
 #[test]
 fn huge_documents_are_compared_within_the_memory() {
     let base = prose(1, 1_800_000);
@@ -188,7 +190,9 @@ fn documents_of_a_gigabyte_keep_to_the_memory() {
     assert_eq!(desk.ids("out.jsonl"), ["0"]);
 }
 
-/// Just not so large that they would be read by one thread at a time. Cut whole, each would take forty times its size.
+/// Larger documents would be read by one thread at a time; these are just below that size. Cut whole, each would take
+/// forty times its size.
+/// times its size.
 #[test]
 fn documents_of_megabytes_keep_to_the_memory() {
     let base = prose(1, 830_000);
@@ -203,8 +207,8 @@ fn documents_of_megabytes_keep_to_the_memory() {
     }
 }
 
-/// What is not UTF-8 has to be loaded. Each is there as it was read and as text; if every thread had one, these alone would be
-/// more.
+/// A text that is not UTF-8 must be loaded. Each takes memory for its bytes and for its decoded text. If every thread
+/// loaded one at the same time, these buffers alone would exceed the limit.
 #[test]
 fn huge_documents_that_are_loaded_are_read_one_at_a_time() {
     let base = prose(1, 1_600_000);
@@ -219,7 +223,7 @@ fn huge_documents_that_are_loaded_are_read_one_at_a_time() {
     assert!(peak > 2 * base.len() as u64, "{} MiB", peak / MIB);
 }
 
-/// Documents that are gathered together are few if they are large, and cut block by block if they are huge.
+/// Large documents are gathered in small batches, and huge ones are cut block by block.
 #[test]
 fn sort_merge_of_large_documents_keeps_to_the_memory() {
     let desk = corpus(6, |i| format!("{} {}", prose(1, 100_000), prose(i, 200_000)));
@@ -232,7 +236,7 @@ fn sort_merge_of_large_documents_keeps_to_the_memory() {
     assert_eq!(desk.ids("out.jsonl").len(), 6);
 }
 
-/// Near-copies of one document, and its copies among them.
+/// Tests near-copies and copies of one document.
 fn family(documents: u64) {
     let base = prose(1, 24);
     let desk = corpus(documents, |i| if i % 3 == 0 { base.clone() } else { format!("{base} x{i}") });
@@ -244,7 +248,7 @@ fn family(documents: u64) {
     assert!(clusters.lines().count() == 1 && clusters.contains(&format!("\"size\":{documents},")));
 }
 
-/// Their sketches alone are 100 MB, and their shelves as much again.
+/// The sketches of these documents alone take 100 MB, and their shelves another 100 MB.
 #[test]
 fn a_family_of_many_keeps_to_the_memory() {
     family(200_000);
@@ -256,8 +260,8 @@ fn a_family_of_a_million_keeps_to_the_memory() {
     family(1_000_000);
 }
 
-/// A chunk of 2 MiB has 150,000 to 300,000 such records: the sketches of one per thread, or what is known of rejected ones, are more than
-/// the memory.
+/// A chunk of 2 MiB has 150,000 to 300,000 such records. The sketches of one chunk per thread, or the data about
+/// rejected records, would exceed the limit.
 #[test]
 fn tiny_and_rejected_records_keep_to_the_memory() {
     let desk = Desk::new();
@@ -275,7 +279,7 @@ fn tiny_and_rejected_records_keep_to_the_memory() {
     }
 }
 
-/// Five million pairs, which are 80 MB if all of them are remembered.
+/// Five million pairs would take 80 MB if all were stored in memory.
 #[test]
 fn pairs_keep_to_the_memory() {
     let base = prose(1, 60);
@@ -287,7 +291,7 @@ fn pairs_keep_to_the_memory() {
     assert!(desk.bytes("all.tsv") == desk.bytes("little.tsv"), "the same pairs");
 }
 
-/// A limit of the system that leaves too little memory is an error, and no abort.
+/// If a limit of the system leaves too little memory, the command reports an error and does not abort.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_limit_of_the_system_is_an_error() {
@@ -305,7 +309,7 @@ fn a_limit_of_the_system_is_an_error() {
     assert_eq!(status.code(), Some(0));
 }
 
-/// Limits that let a command begin and end it in the middle: memory that is refused is an error of the command, never an abort.
+/// These limits let a command begin, but a later allocation fails: the command reports an error and does not abort.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_that_the_system_refuses_is_an_error() {

@@ -1,10 +1,11 @@
-//! What a newcomer tries in the first hour, right and wrong: the scripts in `tests/newcomer`, with all that each command prints.
+//! Runs the commands that a newcomer tries in the first hour, right and wrong: the scripts in `tests/newcomer`, with
+//! all output.
 //!
-//! A line `$ …` of a script is typed into a shell. The lines below it are the exit code, then what went to standard output
-//! and to standard error. A line `# …` is for the reader. Each script begins in a folder with the examples, plain and compressed.
+//! A line `$ …` of a script is typed into a shell. The lines below it are the exit code, then standard output and
+//! standard error. A line `# …` is a remark. Each script begins in a folder with the examples, plain and compressed.
 //!
-//! `MINWISE_WRITE_NEWCOMER=1 cargo x test newcomer` writes what the commands print now into the scripts. Read all of it before
-//! you commit it, as a newcomer would.
+//! `MINWISE_WRITE_NEWCOMER=1 cargo x test newcomer` replaces the output in the scripts by the present output of the
+//! commands. Read all of it before you commit it, as a newcomer would.
 
 #![cfg(unix)]
 
@@ -13,7 +14,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::{Desk, MINWISE, Run, gzip, zstd};
 
-/// The scripts. Each is one of the tests below.
+/// Scripts. Each is run by one of the tests below.
 const SCRIPTS: [&str; 7] = ["archive", "first-steps", "inputs", "looking", "numbers", "outputs", "work"];
 
 #[test]
@@ -75,12 +76,12 @@ fn script(name: &str) -> PathBuf {
     folder().join(format!("{name}.txt"))
 }
 
-/// Whether a line of a script calls the command. The others prepare or look at files.
+/// Reports whether a line of a script calls the command. Other lines prepare files or print them.
 fn is_call(line: &str) -> bool {
     line.contains("minwise ") || line.ends_with("minwise")
 }
 
-/// Types the commands of a script one after the other, and demands that they print what it has.
+/// Types the commands of a script one after the other, and asserts that they print the output in the script.
 fn follow(name: &str) {
     let desk = desk();
     let path = script(name);
@@ -105,7 +106,7 @@ fn follow(name: &str) {
     assert!(expected == printed, "{name}.txt has other commands than were typed");
 }
 
-/// A folder with the examples, plain and compressed.
+/// Returns a folder with the examples, plain and compressed.
 fn desk() -> Desk {
     fn copy(desk: &Desk, from: &Path, to: &str) {
         for entry in fs_err::read_dir(from).unwrap() {
@@ -126,7 +127,7 @@ fn desk() -> Desk {
     desk
 }
 
-/// A command, typed into a shell.
+/// Types a command into a shell.
 pub fn typed(desk: &Desk, command: &str) -> Run {
     let programs = Path::new(MINWISE).parent().unwrap().to_owned();
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -143,7 +144,7 @@ pub fn typed(desk: &Desk, command: &str) -> Run {
     }
 }
 
-/// How a command ended and what it printed, as a script has it.
+/// Returns the exit code and the output of a command in the form of a script.
 fn answer(run: &Run, is_call: bool) -> String {
     let mut out = String::new();
     let code = run.code.expect("the command was not killed");
@@ -163,7 +164,8 @@ fn answer(run: &Run, is_call: bool) -> String {
     out
 }
 
-/// A line without what differs from run to run or from machine to machine. An escape character is visible.
+/// Masks the parts of a line that differ from run to run or from machine to machine. Escape characters are made
+/// visible.
 fn masked(line: &str) -> String {
     for name in ["time        ", "stages      ", "on disk     ", "compacted   "] {
         if line.starts_with(name) {

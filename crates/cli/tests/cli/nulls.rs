@@ -1,4 +1,4 @@
-//! Records whose text is null, records without a text, and the exit codes that they make.
+//! Tests records whose text is null, records without a text, and the exit codes that they cause.
 
 use crate::support::Desk;
 
@@ -16,7 +16,7 @@ fn a_null_text_is_kept_and_compared_with_nothing() {
     let expected: Vec<&str> = [0, 1, 3, 4].map(|line| lines[line]).into();
     assert_eq!(desk.text("out.jsonl").lines().collect::<Vec<_>>(), expected);
     assert!(run.err.contains("\"nulls\":2"), "{run}");
-    // The empty text is one, and nulls are none.
+    // The document with an empty text counts as one without shingles; records with a null text do not.
     assert!(run.err.contains("\"without_shingles\":1"), "{run}");
     let run = desk.run("dedup in.jsonl -o again.jsonl").exit(0);
     assert!(run.err.contains("; 2 with a null text; 1 without words"), "{run}");
@@ -122,7 +122,7 @@ fn a_field_that_no_record_has_stops_the_run_at_once() {
     };
     let run = with(7, "");
     assert!(run.exit(2).err.contains("none of the first 7 records has the field `text`"));
-    // A null is the field.
+    // A null text counts as a present field.
     let run = with(999, "{\"text\":null}\n").exit(2);
     assert!(run.err.contains("999 records were rejected"), "{run}");
     let run = with(1000, "{\"text\":\"late\"}\n").exit(2);

@@ -1,4 +1,4 @@
-//! Where documents are written, and where they are not.
+//! Tests where documents are written, and which places are refused.
 
 use crate::support::{Desk, gunzip, gzip, ids, prose, record, records, unzstd};
 
@@ -6,7 +6,7 @@ fn desk() -> Desk {
     Desk::with("in.jsonl", records(&[("a", &prose(1, 9)), ("b", &prose(1, 9)), ("c", &prose(2, 9))]))
 }
 
-/// A file that standard input comes from is read again while the output is written.
+/// The file behind standard input is read again while the output is written, so it cannot be the output.
 #[cfg(unix)]
 #[test]
 fn the_file_behind_standard_input_is_no_output() {
@@ -34,7 +34,7 @@ fn an_output_is_compressed_when_its_name_says_so() {
     assert_eq!(ids(std::str::from_utf8(&unzstd(&desk.bytes("gone.jsonl.zst"))).unwrap()), ["b"]);
     desk.run("pairs in.jsonl -o pairs.tsv.gz").exit(0);
     assert_eq!(gunzip(&desk.bytes("pairs.tsv.gz")), b"a\tb\t1.000000\n");
-    // What came in compressed goes out plain if the name is plain.
+    // A compressed input is written uncompressed if the name of the output has no compressed suffix.
     desk.write("again.jsonl.gz", gzip(&plain));
     desk.run("dedup again.jsonl.gz -o again.jsonl").exit(0);
     assert_eq!(desk.bytes("again.jsonl"), plain);
@@ -72,7 +72,7 @@ fn an_existing_folder_of_texts_is_refused_unless_it_is_empty() {
     assert_eq!(desk.names(), ["empty", "empty/a", "letters", "letters/a"]);
 }
 
-/// Without `--force` and with it: the inputs are read again while the output is written.
+/// Even `--force` does not allow an input as output, because inputs are read again while the output is written.
 #[test]
 fn an_input_is_never_an_output() {
     let desk = desk();
@@ -122,13 +122,14 @@ fn an_output_inside_an_input_folder_is_refused() {
         let run = desk.run(arguments).exit(2);
         assert!(run.err.contains("lies in the input folder"), "{run}");
     }
-    // A folder that holds the input would be replaced with the input in it.
+    // Replacing the folder would delete the input in it.
     let run = desk.run("dedup letters/a.txt -o letters --force").exit(2);
     assert!(run.err.contains("would overwrite the input"), "{run}");
     assert_eq!(desk.names(), ["data", "data/in.jsonl", "letters", "letters/a.txt"]);
 }
 
-/// A folder is replaced as a whole, so that whoever stands in it would stand nowhere, and a run in it could not be taken up.
+/// An output folder is replaced as a whole. A shell whose current folder it is would lose it, and a run that is stored
+/// in it could not be resumed.
 #[test]
 fn a_folder_that_is_needed_is_not_replaced() {
     let (desk, elsewhere) = (Desk::with("mine", "mine"), desk());
@@ -159,7 +160,7 @@ fn an_output_needs_a_folder_to_lie_in() {
     assert!(run.err.contains("cannot write `plain`: it is a file"), "{run}");
 }
 
-/// A folder of texts is a folder, whatever its name says.
+/// Texts are written to a folder, even if its name looks like that of a file.
 #[test]
 fn texts_do_not_go_to_a_file() {
     let desk = desk();
@@ -174,13 +175,13 @@ fn texts_do_not_go_to_a_file() {
         "error: each input is one document, so that the output is a folder, and `out.txt` has the name of a file\n\n\
          hint: a folder has a name that ends in a slash: `out.txt/`\n"
     );
-    // Records of which the first is bad are taken for a text.
+    // If the first record of standard input is bad, the input is read as one text.
     let run = desk.run_with(&["dedup", "-", "-o", "out.jsonl"], b"bad\n{\"text\":\"a\"}\n").exit(2);
     let hint = "`out.jsonl/`; if the inputs are JSONL, say so with `--input-format jsonl`\n";
     assert!(run.err.ends_with(hint), "{run}");
     let run = refused("dedup letters -o out/ --output-format jsonl");
     assert!(run.contains("`--output-format jsonl` does not apply"), "{run}");
-    // Any other name is that of a file like the inputs.
+    // Any other name means a file in the format of the inputs.
     for name in ["new.ndjson", "new.jsonl.zst", "new", "new.txt", "new.2024"] {
         desk.run(&format!("dedup in.jsonl -o {name} -q")).exit(0);
     }
@@ -195,7 +196,8 @@ fn kept_and_removed_documents_need_two_names() {
     assert_eq!(desk.names(), ["in.jsonl"]);
 }
 
-/// However the name is written: the second to be renamed would take the place of the first.
+/// The two outputs must be different files in any notation of the path, because the second one renamed would replace
+/// the first.
 #[test]
 fn kept_and_removed_documents_need_two_names_however_they_are_written() {
     let desk = desk();
@@ -214,7 +216,7 @@ fn an_output_is_no_file_of_the_report() {
     assert_eq!(desk.names(), ["in.jsonl", "report"]);
 }
 
-/// The folder takes its name in one step at the end, so nothing else can be written into it before.
+/// The folder gets its name in one step at the end, so nothing can be written into it earlier.
 #[test]
 fn a_report_inside_the_folder_of_kept_texts_is_refused() {
     let desk = Desk::with("letters/a", prose(1, 9));
@@ -243,7 +245,7 @@ fn texts_cannot_go_to_standard_output_and_are_not_annotated() {
     assert_eq!(desk.names(), ["letters", "letters/a"]);
 }
 
-/// A run that fails half way leaves what was there, and nothing beside it.
+/// A run that fails leaves existing outputs unchanged and no other files beside them.
 #[test]
 fn a_failed_run_leaves_what_was_there() {
     let desk = desk();
@@ -257,7 +259,7 @@ fn a_failed_run_leaves_what_was_there() {
     assert_eq!(desk.text("out.jsonl"), "precious");
 }
 
-/// A link to a file stays a link, and what it points at is replaced.
+/// A symbolic link stays a link; the file that it points to is replaced.
 #[cfg(unix)]
 #[test]
 fn forcing_an_output_follows_its_link() {
@@ -269,7 +271,7 @@ fn forcing_an_output_follows_its_link() {
     assert!(fs_err::symlink_metadata(desk.path("out.jsonl")).unwrap().is_symlink());
 }
 
-/// New files can be read by whom any new file can be read by, not only by their owner as temporary files are.
+/// New outputs have the default permissions of new files, not the owner-only permissions of temporary files.
 #[cfg(unix)]
 #[test]
 fn outputs_have_the_permissions_of_any_new_file() {
@@ -291,7 +293,7 @@ fn folders_made_for_a_report_go_when_the_run_fails() {
     assert_eq!(desk.names(), ["in.jsonl", "out.jsonl"]);
 }
 
-/// A night's work would be lost if the kind of an output were known at the end only.
+/// If the kind of an output were checked only at the end, hours of work could be lost.
 #[test]
 fn a_file_in_the_place_of_a_folder_is_refused_before_the_work() {
     let desk = Desk::with("letters/a.txt", prose(1, 60));

@@ -1,4 +1,4 @@
-//! `minwise pairs`.
+//! Tests `minwise pairs`.
 
 use serde_json::{Value, json};
 
@@ -85,7 +85,7 @@ fn an_id_that_no_document_has_is_an_error() {
 #[test]
 fn documents_without_shingles_are_pairs_only_of_equal_texts() {
     let desk = Desk::with("in.jsonl", records(&[("a", ""), ("b", "…"), ("c", ""), ("d", "…"), ("e", "!?")]));
-    // NFKC makes three dots of one.
+    // NFKC turns an ellipsis into three dots.
     assert_eq!(desk.run("pairs in.jsonl -q").exit(0).text(), "a\tc\t1.000000\nb\td\t1.000000\n");
 }
 
@@ -98,7 +98,7 @@ fn a_rejected_record_is_told_of_and_the_pairs_written() {
     assert!(run.err.contains("in.jsonl:3: the field `text` holds a number"), "{run}");
 }
 
-/// 1 500 equal documents give 1 124 250 lines; that is said before they are written.
+/// A cluster of 1,500 equal documents gives 1,124,250 lines. The command announces this before it writes them.
 #[test]
 fn a_family_with_a_million_pairs_is_announced() {
     let desk = Desk::with(
@@ -112,7 +112,7 @@ fn a_family_with_a_million_pairs_is_announced() {
     warning: 1 group of similar documents may give up to 1,124,250 pairs: it has 1,500 documents, `d0` among them
     ");
     assert_eq!(desk.text("pairs.tsv").lines().count(), 1_124_250);
-    // Three such groups are one line, with the largest.
+    // Three such clusters are announced in one line, with the largest.
     let family = |seed: u64, count: usize| {
         (0..count).map(|i| record(&format!("f{seed}-{i}"), &prose(seed, 6))).collect::<String>()
     };
@@ -123,7 +123,7 @@ fn a_family_with_a_million_pairs_is_announced() {
         "warning: 3 groups of similar documents may give up to 3,527,700 pairs: the largest has 1,600 documents, \
          `f2-0` among them\n"
     );
-    // Not announced when only a few of them are asked for.
+    // With `--of`, few pairs are written, so nothing is announced.
     let run = desk.run("pairs in.jsonl -q --of d0").exit(0);
     assert_eq!((run.lines().len(), &*run.err), (1499, ""));
 }

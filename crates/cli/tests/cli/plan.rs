@@ -1,4 +1,4 @@
-//! `minwise plan`.
+//! Tests `minwise plan`.
 
 use minwise::filter::{ErrorBudget, Filter, Use, default_looks};
 use minwise::sketch::Method;
@@ -49,7 +49,7 @@ fn bands_and_rows_may_be_given_instead() {
     assert!((plan["recall_at_threshold"].as_f64().unwrap() - 0.999_644).abs() < 6e-7);
 }
 
-/// What `plan` shows is what `dedup` uses.
+/// `dedup` uses the bands and rows that `plan` prints.
 #[test]
 fn dedup_follows_the_plan() {
     let desk = Desk::with("in.jsonl", "{\"text\":\"a\"}\n");
@@ -62,7 +62,7 @@ fn dedup_follows_the_plan() {
     }
 }
 
-/// What was asked for comes first and alone; the curve and other sketches are details.
+/// Without `--details`, only the plan is printed. The curve and other sketches are details.
 #[test]
 fn details_are_shown_on_demand() {
     let desk = Desk::new();
@@ -129,17 +129,18 @@ fn plan(options: &str) -> Value {
     serde_json::from_str(run.text()).unwrap()
 }
 
-/// A list of sketches in a plan.
+/// Returns a list of sketches of a plan.
 fn sketches(plan: &Value, list: &str) -> Vec<Value> {
     plan[list].as_array().unwrap().clone()
 }
 
-/// The sketch that is named by a member of a list.
+/// Returns the sketch that an element of a list names.
 fn method(sketch: &Value) -> Method {
     sketch["sketch"].as_str().unwrap().parse().unwrap()
 }
 
-/// docs/sources/bits.md#variance-times-stored-bits: at 0.8 a quarter of a bit per register needs the fewest bits, at 0.5 one bit does.
+/// docs/sources/bits.md#variance-times-stored-bits: at 0.8 a quarter of a bit per register needs the fewest bits, at
+/// 0.5 one bit does.
 #[test]
 fn sketches_are_ranked_by_bytes() {
     for (options, least) in
@@ -156,7 +157,7 @@ fn sketches_are_ranked_by_bytes() {
     Desk::new().run("plan --error 0").exit(2);
 }
 
-/// Everything that is listed can be typed and made, has the error, and costs what is said.
+/// Every listed sketch can be parsed and made, has the error, and takes the stated bytes and hashes.
 #[test]
 fn sketches_are_whole_forms_of_real_size() {
     for (threshold, error) in [(0.8, 0.02), (0.5, 0.01), (0.9, 0.0015), (0.1, 0.3), (1.0, 0.1)] {
@@ -192,7 +193,8 @@ fn candidates_are_found_by_the_cheapest_that_can_be_banded() {
     assert_eq!(plan["recommended"]["storage"]["reason"], "12 bytes, the fewest of all kinds");
 }
 
-/// A quarter of a bit is smallest at 0.8, and far off at low similarities; one bit is not.
+/// A quarter of a bit per register takes the fewest bytes at 0.8, but is biased at low similarities. One bit per
+/// register is not biased.
 #[test]
 fn a_recommended_sketch_that_is_biased_at_low_similarities_is_said_to_be() {
     let quarter = plan("--threshold 0.8");
@@ -221,7 +223,7 @@ fn an_error_that_no_sketch_has() {
     );
 }
 
-/// The formulas of a few kinds know no bound near similarity 0.
+/// The formulas of a few kinds are unbounded near similarity 0.
 #[test]
 fn columns_hold_numbers_of_any_size() {
     let run = Desk::new().run("plan --details --threshold 0.02 --recall 0.5 --error 0.0006").exit(0);
@@ -271,12 +273,12 @@ fn the_filter_of_a_plan() {
     ");
 }
 
-/// A number as it comes back from JSON, where its last digit may be another.
+/// Returns a number after a round trip through JSON, which may change its last digit.
 fn as_read(number: f64) -> Value {
     serde_json::from_str(&json!(number).to_string()).unwrap()
 }
 
-/// What is shown is what the library decides by.
+/// The printed filter has the same looks and probabilities as the filter of the library.
 #[test]
 fn the_filter_for_programs() {
     let plan = plan("--filter --registers 200 --threshold 0.7");
@@ -291,7 +293,7 @@ fn the_filter_for_programs() {
         assert_eq!(shown["acceptance_rate"], as_read(look.acceptance_rate()));
     }
     let pairs = shown["pairs"].as_array().unwrap();
-    // The threshold is one of the tenths.
+    // The threshold, 0.7, is also one of the ten tenths, so there are ten rows.
     assert_eq!(pairs.len(), 10);
     for pair in pairs {
         let outcome = |purpose| filter.outcome(pair["similarity"].as_f64().unwrap(), purpose);

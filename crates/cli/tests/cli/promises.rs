@@ -1,19 +1,21 @@
-//! The promises of DESIGN.md that concern an archive, by their numbers.
+//! Tests the promises of DESIGN.md about archives, by their numbers.
 //!
-//! The others are kept elsewhere: 1, a match is told by its exact similarity, in `archive::a_check_finds_what_pairs_finds`; 6, memory,
-//! in the benchmark `archive` of `minwise-index`; 7, what was acknowledged stays and damage is told, in `crash` and `fixtures` there.
+//! Three promises are tested elsewhere. Promise 1, that a match has its exact similarity, is tested in
+//! `archive::a_check_finds_what_pairs_finds`. Promise 6, about memory, is tested in the benchmark `archive` of
+//! `minwise-index`. Promise 7, that acknowledged changes stay and damage is reported, is tested in `crash` and
+//! `fixtures` of `minwise-index`.
 
 use serde_json::Value;
 
 use crate::documents::docx;
 use crate::support::{Desk, Run, prose, record, with_word};
 
-/// What a check says of each document.
+/// Returns the answers of a check, one per document.
 fn answers(run: &Run) -> Vec<Value> {
     run.lines().iter().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The ids of the matches of an answer.
+/// Returns the ids of the matches of an answer.
 fn matched(answer: &Value) -> Vec<&str> {
     answer["matches"].as_array().unwrap().iter().map(|found| found["id"].as_str().unwrap()).collect()
 }
@@ -33,7 +35,7 @@ fn promise_2_a_check_says_what_it_may_have_missed() {
         "A document of similarity 0.4 is found with a probability of at least 93.78 %. A document that shares a passage \
          of 25 words or more is always found. At most 1,000 candidates are compared per document."
     );
-    // 42 bands of 3 rows.
+    // The expected value is the probability of sharing a band, with 42 bands of 3 rows.
     let expected = 1.0 - (1.0 - 0.4_f64.powi(3)).powi(42);
     let told = answers(&run)[0]["recall_at_threshold"].as_f64().unwrap();
     assert!((told - expected).abs() < 1e-12, "{told} {expected}");
@@ -100,7 +102,7 @@ fn promise_8_short_and_empty_documents_match_only_what_they_equal() {
     let run = desk.run("check in.jsonl --index archive --format jsonl -q").exit(1);
     let found: Vec<Value> = answers(&run);
     let found: Vec<Vec<&str>> = found.iter().map(matched).collect();
-    // White space is folded, so that a blank document is an empty one.
+    // White space is folded, so a blank document equals an empty one.
     assert_eq!(
         found,
         [vec!["blank", "empty"], vec!["blank", "empty"], vec!["comma"], vec!["two"], vec!["other"]]

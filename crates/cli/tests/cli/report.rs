@@ -1,4 +1,4 @@
-//! `--report`: files that add up.
+//! Tests `--report`: the counts of its files agree.
 
 use serde_json::{Value, json};
 
@@ -96,7 +96,7 @@ fn the_page_says_what_was_done_and_how_to_do_it_again() {
     }
 }
 
-/// Nothing was removed, so nothing is called removed.
+/// An annotated run removes nothing, so the page says "marked" and not "removed".
 #[test]
 fn the_page_of_an_annotated_run_says_marked() {
     let desk = desk();
@@ -117,7 +117,7 @@ fn the_page_of_an_annotated_run_says_marked() {
     assert_eq!(desk.json("plain/summary.json")["annotated"], false);
 }
 
-/// References are compared with and not counted, neither their documents nor what was rejected of them.
+/// Inputs are compared with references, but neither the documents nor the rejects of references are counted.
 #[test]
 fn the_page_counts_what_is_not_of_a_reference() {
     let desk = desk();
@@ -155,7 +155,7 @@ fn a_report_that_is_there_is_refused_without_force() {
     assert_eq!(desk.text("report/index.html"), "old");
 }
 
-/// The next run over the folder would read the report.
+/// A report in an input folder would be read by the next run over the folder.
 #[test]
 fn a_report_cannot_go_into_an_input_folder() {
     let desk = Desk::with("data/in.jsonl", record("a", "text"));
@@ -164,20 +164,20 @@ fn a_report_cannot_go_into_an_input_folder() {
     assert_eq!(desk.names(), ["data", "data/in.jsonl"]);
 }
 
-/// A family at similarities below 1 is found with a probability below 1, and the report says so.
+/// A family with similarities below 1 is found with a probability below 1, and the report states this.
 #[test]
 fn a_weak_banding_is_admitted() {
     let desk = desk();
     desk.run("dedup in.jsonl --dry-run --report report --bands 1 --rows 2").exit(2);
     let summary = desk.json("report/summary.json");
-    // Two pairs are found for certain; the third, if it is found, stands for 1/s² pairs.
+    // Two pairs are found with certainty. If the third pair, of similarity s, is found, it stands for 1/s² pairs.
     let third = (51.0f64 / 61.0).powi(2);
     let expected = if summary["verified"] == 0 { 1.0 } else { 3.0 / (2.0 + 1.0 / third) };
     let recall = summary["expected_recall"].as_f64().unwrap();
     assert!((recall - expected).abs() < 1e-9, "{recall} against {expected}");
 }
 
-/// So few documents are all looked at, and the measured recall is exact.
+/// There are so few documents that the audit searches all of them, and the measured recall is exact.
 #[test]
 fn the_audit_is_in_the_summary() {
     let desk = desk();
@@ -195,14 +195,14 @@ fn the_audit_is_in_the_summary() {
     let measured =
         format!("100 % measured: none of the {} kept documents repeats another one", audit["kept"]);
     assert!(run.summary("recall").ends_with(&measured), "{run}");
-    // A part of them leaves something open.
+    // With a sample of three documents, the measured recall is an interval.
     let (run, some) = audited("--audit 3");
     assert_eq!(some["documents"], 3);
     assert!(some["low"].as_f64() < some["high"].as_f64(), "{some}");
     assert!(run.summary("recall").ends_with(" (`--audit N` compares more)"), "{run}");
     let few = "A sample of 3 documents is too small to measure the recall well; the setting <code>audit</code> sets the size of the sample.";
     assert!(desk.text("report/index.html").contains(few));
-    // What is asked for is done, however small a part of the run it would be.
+    // A given number of documents is audited even if the automatic sample would be smaller.
     let (_, all) = audited("--audit 1000000");
     assert_eq!(all, audit);
     for off in ["--audit 0", "--audit off", "--candidates all"] {
@@ -212,7 +212,7 @@ fn the_audit_is_in_the_summary() {
     }
 }
 
-/// Some 38,000 kept documents are looked up by bands; comparing each with all gives the truth.
+/// The audit looks up about 38,000 kept documents by bands. A comparison of each with all others gives the true recall.
 #[test]
 #[ignore = "needs `../shared/data`"]
 fn the_audit_of_a_real_corpus_is_narrow_and_right() {
@@ -246,7 +246,7 @@ fn the_audit_of_a_real_corpus_is_narrow_and_right() {
     }
 }
 
-/// Names of files and the settings are on the page too, and come from outside as texts do.
+/// Names of files and settings are on the page, too. Like texts, they are untrusted.
 #[test]
 fn names_and_settings_cannot_break_out() {
     let desk = Desk::new();

@@ -1,4 +1,4 @@
-//! `minwise serve`: how it begins, how it ends, and the guide that leads to it.
+//! Tests `minwise serve`: its start, its end, and the commands of its guide.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::documents::docx;
 use crate::support::{Desk, MINWISE, prose, with_word};
 
-/// A server that runs until it is dropped.
+/// Server that runs until it is dropped.
 pub struct Serving {
     child: Child,
     url: String,
@@ -29,7 +29,7 @@ impl Serving {
         Self { child, url: url.trim_end().to_owned() }
     }
 
-    /// Status and body of an answer.
+    /// Sends a request, and returns the status and body of the answer.
     pub fn ask(&self, request: &str, body: &str) -> (u16, String) {
         let host = self.url.strip_prefix("http://").unwrap();
         let mut stream = TcpStream::connect(host).unwrap();
@@ -45,7 +45,7 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // It has ended already where a test has waited for that.
+        // If a test has waited for the end of the process, the process is gone already, and this error is ignored.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -61,7 +61,7 @@ fn it_says_where_it_listens_and_stops_when_it_is_asked_to() {
     let document = r#"{"documents": [{"id": "a", "text": "some words"}]}"#;
     assert_eq!(serving.ask("POST /api/v1/documents", document).0, 201);
     assert!(serving.ask("GET /", "").1.contains("<!doctype html>"));
-    // One at a time: the archive is in use.
+    // Only one process can use an archive at a time.
     let refused = desk.run("index list archive").exit(2);
     assert!(refused.err.contains("in use by"), "{refused}");
     let status = Command::new("kill").args(["-TERM", &serving.child.id().to_string()]).status().unwrap();
@@ -86,7 +86,7 @@ fn an_archive_that_was_not_closed_is_opened_with_a_line_that_says_so() {
         let mut serving = Serving::new(&desk, arguments);
         let document = r#"{"documents": [{"id": "a", "text": "some words"}]}"#;
         assert!([200, 201].contains(&serving.ask("POST /api/v1/documents", document).0));
-        // As a crash ends it, without a chance to close anything.
+        // A kill simulates a crash: the server cannot close anything.
         serving.child.kill().unwrap();
         serving.child.wait().unwrap();
         let mut log = String::new();
@@ -103,7 +103,7 @@ fn an_archive_that_was_not_closed_is_opened_with_a_line_that_says_so() {
     let event: Value = serde_json::from_str(third.lines().next().unwrap()).unwrap();
     assert_eq!((&event["event"], &event["index"]), (&"opening".into(), &"archive".into()));
     assert!(event["journal_bytes"].as_u64().unwrap() > 0, "{event}");
-    // Opened and closed once, there is nothing to report.
+    // After the archive was opened and closed once, there is nothing to report.
     desk.run("index stats archive").exit(0);
     let closed = log(serve);
     assert!(!closed.contains("opening"), "{closed}");
@@ -180,14 +180,14 @@ fn tokens_let_in_whoever_has_one() {
     assert_eq!(serving.ask(with_token, "").0, 200);
 }
 
-/// Commands of a guide, in order.
+/// Returns the commands of a guide, in order.
 pub fn commands(guide: &str) -> Vec<String> {
     let blocks = guide.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap());
     let joined: String = blocks.map(|block| block.replace("\\\n", " ")).collect();
     joined.lines().map(|line| line.strip_prefix("minwise ").unwrap().to_owned()).collect()
 }
 
-/// Every command of the guide does what the guide says, on files such as it speaks of.
+/// Every command of the guide has the effect that the guide states, on files like those of the guide.
 #[test]
 fn the_guide_leads_from_a_folder_of_word_files_to_the_page() {
     let desk = Desk::new();
@@ -212,7 +212,8 @@ fn the_guide_leads_from_a_folder_of_word_files_to_the_page() {
             continue;
         }
         if words.contains(&"--tokens") {
-            // Others could reach it then, which is not for a test; what it needs is a file that only its owner reads.
+            // With `--tokens`, the guide's server listens on all addresses, but a test must not open a port to other
+            // machines. The test only checks that the guide restricts the permissions of the file of tokens.
             assert!(guide.contains("chmod 600 tokens"));
             continue;
         }
@@ -228,7 +229,7 @@ fn the_guide_leads_from_a_folder_of_word_files_to_the_page() {
     assert!(desk.text("carbon.html").contains("2024/marsh.docx"));
 }
 
-/// The words of a command, of which some are in quotation marks.
+/// Splits a command into words. A word in quotation marks may have spaces.
 fn shell_words(command: &str) -> Vec<String> {
     let mut words = vec![];
     for (at, part) in command.split('"').enumerate() {

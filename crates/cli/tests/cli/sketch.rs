@@ -1,4 +1,4 @@
-//! `minwise sketch` and `minwise estimate`.
+//! Tests `minwise sketch` and `minwise estimate`.
 
 use serde_json::Value;
 
@@ -207,7 +207,7 @@ fn an_empty_corpus_and_wrong_options() {
     ");
 }
 
-/// Neighbouring registers of one permutation are copies; comparing them in another order loses no pair.
+/// Neighbouring registers of a sketch with one permutation are copies. Comparing them in another order loses no pair.
 #[test]
 fn registers_of_one_permutation_are_compared_look_by_look() {
     let texts =
@@ -220,7 +220,7 @@ fn registers_of_one_permutation_are_compared_look_by_look() {
     assert_eq!(looks.text(), all.text());
 }
 
-/// Pairs are screened by the beginnings of their sketches before they are estimated, whatever a sketch keeps.
+/// Pairs are screened by the first registers of their sketches before they are estimated, for every kind of sketch.
 #[test]
 fn no_pair_is_lost_before_it_is_estimated() {
     let texts = (0..60).map(|i| {

@@ -1,10 +1,10 @@
-//! Files that are no documents, and files that cannot be read.
+//! Tests files that are no documents, and files that cannot be read.
 
 use serde_json::Value;
 
 use crate::support::{Desk, Run, prose, record};
 
-/// A folder as people have it: two documents that are alike, and files that are none.
+/// Returns a desk with a typical folder: two equal documents, and files that are no documents.
 fn desk() -> Desk {
     let desk = Desk::new();
     desk.write("in/a.txt", prose(1, 30));
@@ -17,7 +17,7 @@ fn desk() -> Desk {
     desk
 }
 
-/// An event of a log.
+/// Returns the event of this name from a log.
 fn event(run: &Run, name: &str) -> Value {
     let events = run.err.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     events.into_iter().find(|event| event["event"] == name).unwrap_or_else(|| panic!("no {name} in {run}"))
@@ -63,7 +63,7 @@ fn every_command_counts_them_and_names_them_on_request() {
     let desk = desk();
     desk.run("index create archive -q").exit(0);
     for command in COMMANDS {
-        // `check` finds what was added before.
+        // `check` finds the documents that `index add` has added before.
         let code = i32::from(command.starts_with("check"));
         let run = desk.run(command).exit(code);
         assert_eq!(
@@ -141,7 +141,7 @@ mod unix {
     use super::*;
     use crate::support::MINWISE;
 
-    /// Two documents, a link that leads nowhere, and one that leads back.
+    /// Returns a desk with two documents, a symbolic link to a missing file, and a link to the folder that contains it.
     fn broken() -> Desk {
         let desk = Desk::new();
         desk.write("in/a.txt", prose(1, 30));
@@ -218,7 +218,7 @@ mod unix {
         assert_eq!(desk.run("index list archive").exit(0).text(), "");
         desk.run("dedup in/*.txt -o out --strict").exit(2);
         desk.run("dedup in/z.txt -o out --strict").exit(0);
-        // A path that is named must be there, with the option or without.
+        // A path that is given explicitly must exist, with `--strict` or without.
         let run = desk.run("dedup in/gone.txt -o more").exit(2);
         assert!(run.err.starts_with("error: no such file or folder: `in/gone.txt`"), "{run}");
     }
@@ -232,10 +232,10 @@ mod unix {
         desk.run("dedup in -o out/").exit(2);
         let names: Vec<String> = desk.names().into_iter().filter(|name| name.starts_with("out/")).collect();
         assert_eq!(names, ["out/a.jsonl", "out/c.jsonl"]);
-        // A file that cannot be read says nothing about the fields of records.
+        // A file that cannot be read gives no information about the fields of records.
         let run = desk.run("dedup in -o more/ --text-field body").exit(2);
         assert!(run.err.contains("`body`") && run.err.contains("`text`"), "{run}");
-        // A run that is resumed knows it again.
+        // A resumed run still knows the file that could not be read.
         desk.run("dedup in -o first.jsonl -q --work work --keep-work").exit(2);
         desk.run("dedup in -o second.jsonl -q --work work --resume --keep-work").exit(2);
         assert_eq!(desk.text("first.jsonl"), desk.text("second.jsonl"));
@@ -257,7 +257,7 @@ mod unix {
         }
         let run = |arguments: &[&str]| {
             let mut command = if fs_err::read(desk.path("in/locked.txt")).is_ok() {
-                // The tests run as root, who may read everything unless these rights are taken away.
+                // The tests run as root, who may read every file unless these capabilities are dropped.
                 let mut command = std::process::Command::new("setpriv");
                 command.args(["--bounding-set", "-all", "--inh-caps", "-all", MINWISE]);
                 command

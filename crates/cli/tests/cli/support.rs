@@ -1,4 +1,4 @@
-//! A folder to work in, the command run in it, and documents to give it.
+//! Provides a folder to work in, runs of the command in this folder, and documents.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -9,10 +9,10 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// The path of the command under test.
+/// Path of the command under test.
 pub const MINWISE: &str = env!("CARGO_BIN_EXE_minwise");
 
-/// A folder that goes when the test ends.
+/// Temporary folder that is deleted when the test ends.
 pub struct Desk(TempDir);
 
 impl Desk {
@@ -20,7 +20,7 @@ impl Desk {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// A desk with one file on it.
+    /// Returns a desk with one file.
     pub fn with(name: &str, content: impl AsRef<[u8]>) -> Self {
         let desk = Self::new();
         desk.write(name, content);
@@ -35,7 +35,7 @@ impl Desk {
         self.0.path().join(name)
     }
 
-    /// Writes a file, and the folders it lies in.
+    /// Writes a file, and creates its folders.
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         let path = self.path(name);
         fs_err::create_dir_all(path.parent().unwrap()).unwrap();
@@ -54,12 +54,12 @@ impl Desk {
         serde_json::from_str(&self.text(name)).unwrap()
     }
 
-    /// The ids of the records of a JSONL file, in order.
+    /// Returns the ids of the records of a JSONL file, in order.
     pub fn ids(&self, name: &str) -> Vec<String> {
         ids(&self.text(name))
     }
 
-    /// Every file and folder, hidden ones too, by name.
+    /// Returns the names of all files and folders, including hidden ones.
     pub fn names(&self) -> Vec<String> {
         fn walk(folder: &Path, prefix: &str, names: &mut Vec<String>) {
             for entry in fs_err::read_dir(folder).unwrap() {
@@ -77,12 +77,12 @@ impl Desk {
         names
     }
 
-    /// The command with these arguments, here. The arguments are separated by white space.
+    /// Runs the command in this folder. The arguments are separated by white space.
     pub fn run(&self, arguments: &str) -> Run {
         self.run_with(&arguments.split_whitespace().collect::<Vec<_>>(), b"")
     }
 
-    /// The command with these arguments and this standard input, here.
+    /// Runs the command in this folder, with this standard input.
     pub fn run_with(&self, arguments: &[impl AsRef<OsStr>], stdin: &[u8]) -> Run {
         let output = assert_cmd::Command::new(MINWISE)
             .current_dir(self.root())
@@ -100,7 +100,7 @@ impl Desk {
     }
 }
 
-/// How a command ended.
+/// Exit code and output of a command.
 pub struct Run {
     pub code: Option<i32>,
     pub out: Vec<u8>,
@@ -108,14 +108,14 @@ pub struct Run {
 }
 
 impl Run {
-    /// Demands an exit code.
+    /// Asserts the exit code.
     #[track_caller]
     pub fn exit(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{self}");
         self
     }
 
-    /// Standard output as text.
+    /// Returns standard output as text.
     pub fn text(&self) -> &str {
         std::str::from_utf8(&self.out).expect("text on standard output")
     }
@@ -124,7 +124,7 @@ impl Run {
         self.text().lines().collect()
     }
 
-    /// The value of a line of the summary.
+    /// Returns the value of a line of the summary.
     #[track_caller]
     pub fn summary(&self, name: &str) -> &str {
         let line =
@@ -134,7 +134,7 @@ impl Run {
 }
 
 impl Run {
-    /// The number that a line of the summary begins with.
+    /// Returns the number with which a line of the summary begins.
     #[track_caller]
     pub fn count(&self, name: &str) -> u64 {
         let first = self.summary(name).split(' ').next().unwrap().replace(',', "");
@@ -142,7 +142,7 @@ impl Run {
     }
 }
 
-/// For snapshots. What differs from run to run is left out.
+/// Formats the run for snapshots, without the parts that differ from run to run.
 impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.code {
@@ -166,33 +166,33 @@ impl fmt::Display for Run {
     }
 }
 
-/// The ids of records, in order.
+/// Returns the ids of records, in order.
 pub fn ids(jsonl: &str) -> Vec<String> {
     let id = |line: &str| serde_json::from_str::<Value>(line).unwrap()["id"].as_str().unwrap().to_owned();
     jsonl.trim_start_matches('\u{feff}').lines().map(id).collect()
 }
 
-/// A record with an id and a text, as a line.
+/// Returns a record with an id and a text, as a line.
 pub fn record(id: &str, text: &str) -> String {
     format!("{}\n", serde_json::json!({ "id": id, "text": text }))
 }
 
-/// Records with ids and texts, as lines.
+/// Returns records with ids and texts, as lines.
 pub fn records(documents: &[(&str, &str)]) -> String {
     documents.iter().map(|(id, text)| record(id, text)).collect()
 }
 
-/// Distinct words that no other seed gives.
+/// Returns distinct words. The words of two seeds differ, too.
 pub fn words(seed: u64, count: usize) -> Vec<String> {
     (0..count).map(|i| format!("w{seed}x{i}")).collect()
 }
 
-/// A text of `count` words that shares none with the text of another seed.
+/// Returns a text of `count` words. It shares no word with the text of another seed.
 pub fn prose(seed: u64, count: usize) -> String {
     words(seed, count).join(" ")
 }
 
-/// The text with the word at `at` replaced. A word in the middle is in five shingles of five words.
+/// Replaces the word at index `at` of the text. A word in the middle is in five shingles of five words.
 pub fn with_word(text: &str, at: usize, word: &str) -> String {
     let mut words: Vec<&str> = text.split(' ').collect();
     words[at] = word;

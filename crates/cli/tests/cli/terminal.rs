@@ -1,8 +1,8 @@
-//! Ids, names and messages are data. They are shown, and never drive the terminal that shows them.
+//! Tests that ids, names and messages cannot change the terminal: their control characters are escaped.
 
 use crate::support::{Desk, Run, prose, record};
 
-/// Characters that move the cursor, ring, turn the reading direction round or begin a sequence that does.
+/// Characters that move the cursor, ring the bell, change the reading direction, or begin an escape sequence.
 const BAD: [char; 9] =
     ['\u{1b}', '\u{7}', '\u{7f}', '\u{9b}', '\u{85}', '\u{202e}', '\u{2066}', '\u{2028}', '\0'];
 
@@ -113,7 +113,7 @@ fn options_are_escaped() {
     assert_harmless(&desk.run_with(&["generate", "man", &bad], b"").exit(2));
 }
 
-/// A passage is shown on one line, whatever it holds.
+/// A passage is shown on one line, even if it has line breaks.
 #[test]
 fn shared_passages_are_escaped() {
     let desk = Desk::with("a.txt", format!("one two{}three\r\nfour\tfive six seven", bad_text()));
@@ -130,7 +130,7 @@ fn the_folder_of_the_report_is_escaped() {
     );
 }
 
-/// JSON escapes what lies below U+0020 and leaves U+009B, which begins sequences too, and U+202E.
+/// JSON escapes characters below U+0020. It does not escape U+009B, which begins escape sequences, or U+202E.
 #[test]
 fn json_is_escaped() {
     let text = prose(1, 9);
@@ -140,7 +140,7 @@ fn json_is_escaped() {
     assert_harmless(&run);
 }
 
-/// What is escaped is escaped once: `\u{1b}`, not `\\u{1b}`.
+/// Characters are escaped once: `\u{1b}`, not `\\u{1b}`.
 #[test]
 fn names_are_escaped_once() {
     let desk = Desk::new();
@@ -153,7 +153,7 @@ fn names_are_escaped_once() {
     assert!(run.err.contains(r"control character (\u0000-\u001F) found"), "{run}");
 }
 
-/// What begins like a formula is none in a table that a spreadsheet opens.
+/// An id that begins like a formula is not a formula in a table that a spreadsheet opens.
 #[test]
 fn ids_are_no_formulas() {
     let ids =
@@ -174,7 +174,7 @@ fn ids_are_no_formulas() {
     }
 }
 
-/// The page of a check shows ids apart from its own words, and cannot be turned round by them.
+/// The page of a check isolates ids from its own text, so that ids cannot change its reading direction.
 #[test]
 fn a_page_of_a_check_cannot_be_turned_round() {
     let desk = Desk::with("old.jsonl", record("old\u{202e}fdp.exe", &prose(1, 60)));
@@ -190,7 +190,7 @@ fn a_page_of_a_check_cannot_be_turned_round() {
     );
 }
 
-/// An id may have millions of characters; a message has few of them.
+/// An id may have millions of characters; a message shows only the first of them.
 #[test]
 fn long_ids_are_shortened_where_they_are_shown() {
     let long = "x".repeat(3_000_000);

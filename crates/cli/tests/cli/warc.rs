@@ -1,10 +1,10 @@
-//! WARC and WET files, in and out.
+//! Tests WARC and WET files as inputs and outputs.
 
 use std::io::Read;
 
 use crate::support::{Desk, gzip, prose, with_word};
 
-/// A record with further headers, each with its line end.
+/// Returns a WARC record. `headers` are further header lines, each with its line end.
 fn record(kind: &str, id: &str, headers: &str, block: &str) -> Vec<u8> {
     let length = block.len();
     let head = format!(
@@ -13,12 +13,12 @@ fn record(kind: &str, id: &str, headers: &str, block: &str) -> Vec<u8> {
     format!("{head}{block}\r\n\r\n").into_bytes()
 }
 
-/// A record of a WET file.
+/// Returns a record of a WET file.
 fn wet(id: &str, text: &str) -> Vec<u8> {
     record("conversion", id, "Content-Type: text/plain\r\n", text)
 }
 
-/// The request, the response and the metadata of a page.
+/// Returns the request, the response and the metadata of a page.
 fn visit(id: &str, date: &str, text: &str) -> [Vec<u8>; 3] {
     let concurrent = format!("WARC-Concurrent-To: <urn:uuid:{id}>\r\n");
     let page =
@@ -30,7 +30,8 @@ fn visit(id: &str, date: &str, text: &str) -> [Vec<u8>; 3] {
     ]
 }
 
-/// Records 0: `warcinfo`, 1 to 3: a page, 4 to 6: another, 7 to 9: the first again, later, 10: a revisit.
+/// Returns the records of a crawl: 0 is `warcinfo`, 1 to 3 are a page, 4 to 6 another page, 7 to 9 a later copy of the
+/// first page, and 10 is a revisit.
 fn crawl() -> Vec<Vec<u8>> {
     let text = prose(1, 80);
     let mut records = vec![record("warcinfo", "info", "", "software: test\r\n")];
@@ -77,7 +78,7 @@ fn gzip_members_pass_through() {
     desk.run("dedup in -o out/").exit(0);
     assert_eq!(desk.bytes("out/a.warc.gz"), kept);
     assert_eq!(desk.bytes("out/b.warc.gz"), other);
-    // The output is an input.
+    // The output can be read as an input.
     let again = desk.run("dedup out -o again/").exit(0);
     assert_eq!(again.count("removed"), 0, "{again}");
     assert_eq!(desk.bytes("again/a.warc.gz"), kept);
@@ -157,8 +158,8 @@ fn a_format_can_be_named_and_a_file_can_be_empty() {
     assert_eq!(desk.bytes("out.warc"), b"");
 }
 
-/// Records 0 to 10: a crawl, 11 and 12: a picture and its request, 13: an empty redirect, 14: a video over the limit,
-/// 15: a page that is damaged.
+/// Returns records of several kinds: 0 to 10 are those of `crawl`, 11 and 12 a picture and its request, 13 an empty
+/// redirect, 14 a video over the limit, and 15 a damaged page.
 fn mixed_crawl() -> Vec<Vec<u8>> {
     let mut records = crawl();
     let of_picture = "WARC-Concurrent-To: <urn:uuid:picture>\r\n";
@@ -194,7 +195,7 @@ fn records_without_text_are_skipped_counted_and_kept() {
     assert!(
         desk.text("report/index.html").contains("3 records without text were not compared, and are kept.")
     );
-    // Neither the way of the run nor its threads show.
+    // The result does not depend on the threads or on the search.
     for option in [
         "--threads 4",
         "--candidates all",
@@ -208,7 +209,7 @@ fn records_without_text_are_skipped_counted_and_kept() {
         assert!(run.err.contains("\"skipped_records\":3"), "{option}: {run}");
         assert_eq!(desk.bytes("out.warc"), kept, "{option}");
     }
-    // No date is missing where there is no document.
+    // A record that is no document needs no date.
     desk.run(&format!("{way} --keep newest:WARC-Date")).exit(0);
     assert_eq!(desk.bytes("out.warc"), joined(&records, &[0, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]));
     desk.write("in.warc.gz", members(&records[..15]).concat());
@@ -226,7 +227,7 @@ fn a_page_that_is_damaged_is_a_reject() {
     let run = desk.run("dedup in.warc -o out.warc").exit(2);
     assert!(run.err.contains("1 record was rejected\n    in.warc:16: "), "{run}");
     assert_eq!(run.summary("skipped"), "3 records without text");
-    // A crawl of pictures alone is copied; one whose only page is damaged is an error.
+    // A crawl with only pictures is copied. A crawl whose only page is damaged is an error.
     desk.write("pictures.warc", records[11..14].concat());
     let run = desk.run("dedup pictures.warc -o pictures-out.warc").exit(0);
     assert_eq!((run.summary("read").split(',').next(), run.count("kept")), (Some("0 documents"), 0));
@@ -249,7 +250,7 @@ fn every_command_leaves_records_without_text_out() {
     ] {
         let run = desk.run(command).exit(i32::from(command.starts_with("check")));
         assert_eq!(run.summary("skipped"), "3 records without text", "{command}: {run}");
-        // The shown run has no times, of which a rate might have the digit.
+        // The displayed run has no times, because a rate could contain `6 documents`.
         assert!(!run.to_string().contains("6 documents"), "{command}: {run}");
     }
     assert_eq!(desk.run("index list archive").exit(0).lines().len(), 3);
@@ -258,7 +259,7 @@ fn every_command_leaves_records_without_text_out() {
         3,
         "pairs of three documents"
     );
-    // References that hold no text are no documents either.
+    // References without text are not counted as documents either.
     let run = desk.run("dedup in.warc -o out.warc --against in.warc");
     assert!(run.err.contains("both a reference and an input"), "{run}");
     desk.write("other.warc", mixed_crawl()[11..15].concat());

@@ -1,4 +1,4 @@
-//! Weights, boilerplate, containment, and other ways to find candidates.
+//! Tests weights, boilerplate, containment, and other searches for candidates.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::support::{Desk, prose, record, records, unzstd, with_word, words};
 
-/// Filled-in forms: a long text that all share, and some words of each one's own.
+/// Returns a desk with filled-in forms: a long text that all share, and twenty words of each form alone.
 fn forms() -> Desk {
     let form = prose(1, 120);
     let filled = |seed: u64| format!("{form} {}", prose(seed, 20));
@@ -16,7 +16,7 @@ fn forms() -> Desk {
     for seed in 10..40 {
         lines += &record(&format!("{seed}"), &filled(seed));
     }
-    // Two of them were filled in alike.
+    // Two of the forms are filled in nearly alike.
     lines += &record("10 again", &with_word(&filled(10), 125, "other"));
     desk.write("forms.jsonl", lines);
     desk
@@ -78,7 +78,7 @@ fn a_saved_table_gives_what_counting_gives() {
 
     hint: `minwise weights` takes the same `--shingle` and `--normalize`
     ");
-    // Nothing is rare among no documents.
+    // A table made from no documents has no document frequencies, so it is refused.
     desk.write("none.jsonl", "");
     desk.run("weights none.jsonl -o none.weights").exit(0);
     insta::assert_snapshot!(desk.run("pairs forms.jsonl --weight tf-idf --weights none.weights"), @"
@@ -125,7 +125,7 @@ fn two_documents_are_compared_with_weights() {
     assert!(count.text().contains(" by dart:128"), "{count}");
 }
 
-/// A part of a longer text: Jaccard similarity does not see it.
+/// A part of a longer text has a low Jaccard similarity to it.
 #[test]
 fn containment_is_a_relation_of_its_own() {
     let part = prose(1, 60);
@@ -150,7 +150,7 @@ fn containment_is_a_relation_of_its_own() {
     candidates  sort-merge
     stages      [time]
     ");
-    // The longer one has all of the shorter one, so it stays.
+    // The longer text contains the shorter one, so the longer text is kept.
     let run = desk.run("dedup in.jsonl -o - --measure containment -q").exit(0);
     assert_eq!(crate::support::ids(run.text()), ["whole", "other"]);
     let run = desk.run("dedup in.jsonl -o - --measure containment --keep first -q").exit(0);
@@ -226,7 +226,7 @@ fn every_way_finds_the_same_pairs() {
     let summary = desk.run("dedup in.jsonl --dry-run --candidates all --log json").exit(0);
     let line: Value = serde_json::from_str(summary.err.lines().last().unwrap()).unwrap();
     assert_eq!((&line["search"], &line["measure"]), (&Value::from("all"), &Value::from("jaccard")));
-    // Every pair is looked at once: by its sketches, and if those leave it open, exactly.
+    // Every pair is compared once by its sketches, and then exactly unless the sketches rule it out.
     let of = |name: &str| line[name].as_u64().unwrap();
     assert_eq!(of("candidates"), of("filtered") + of("compared"));
     assert!(of("filtered") > 900 && of("filter_registers") == 128 * 48 * 47 / 2, "{line}");
@@ -305,8 +305,8 @@ fn wrong_weights_are_refused() {
     ");
 }
 
-/// Short answers that were copied from longer originals, or were not: what was cut out of them is contained in them, and
-/// Jaccard similarity does not see it.
+/// Short answers, some of them copied from longer originals. A copied part is contained in its original, but its
+/// Jaccard similarity is low.
 #[test]
 #[ignore = "needs `../shared/data`"]
 fn plagiarised_answers_are_contained_in_their_originals() {
@@ -324,7 +324,7 @@ fn plagiarised_answers_are_contained_in_their_originals() {
                 "pairs {folder} -q --input-format text --encoding auto --shingle words:3 --threshold 0.5 --measure {measure}"
             ))
             .exit(0);
-        // An answer and the original of its task, which is the end of its name.
+        // If a pair is an answer and the original of its task, returns the answer. The task is the end of a name.
         let answer = |line: &&str| {
             let (first, second) = line.split_once('\t')?;
             let (second, _) = second.split_once('\t')?;

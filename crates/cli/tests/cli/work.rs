@@ -1,4 +1,4 @@
-//! `--work` and `--resume`: runs that are ended at any moment and taken up again.
+//! Tests `--work` and `--resume`: runs that are killed at any moment and resumed.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,10 +12,10 @@ use minwise_engine::work::{Manifest, WorkFolder};
 use crate::formats::parquet;
 use crate::support::{Desk, MINWISE, gzip, prose, record, with_word, zstd};
 
-/// How often runs are killed, unless `MINWISE_KILLS` says otherwise.
+/// Number of times that runs are killed, unless `MINWISE_KILLS` sets another number.
 const KILLS: u32 = 24;
 
-/// Families of near-copies among documents of their own, some of them rejected.
+/// Returns a folder with families of near-copies, unique documents, and records that are rejected.
 fn desk(documents: u64) -> Desk {
     let lines: String = (0..documents)
         .map(|i| match i % 7 {
@@ -31,7 +31,7 @@ fn desk(documents: u64) -> Desk {
     Desk::with("in.jsonl", lines)
 }
 
-/// What a run leaves behind, under its final names.
+/// Returns the outputs of a run under their final names.
 fn results(desk: &Desk, name: &str) -> Vec<Vec<u8>> {
     let report = ["summary.json", "pairs.tsv", "clusters.jsonl", "rejects.jsonl"];
     let files = report.map(|file| desk.bytes(&format!("{name}/{file}")));
@@ -47,7 +47,7 @@ fn arguments(name: &str) -> Vec<String> {
     .collect()
 }
 
-/// Runs the command and ends it after a while as nothing can be prevented from ending; says whether it was done before.
+/// Runs the command and kills it after a while. Returns whether the command had ended before.
 fn killed_after(desk: &Desk, arguments: &[String], after: Duration) -> bool {
     let mut child = Command::new(MINWISE)
         .current_dir(desk.root())
@@ -74,19 +74,21 @@ fn killed_after(desk: &Desk, arguments: &[String], after: Duration) -> bool {
 fn a_run_that_is_killed_at_any_moment_comes_to_the_same() {
     let desk = desk(12_000);
     let started = Instant::now();
-    // Records are rejected, which is told by the exit code.
+    // Some records are rejected, so the exit code is 2.
     desk.run("dedup in.jsonl -o plain.jsonl --report plain -q").exit(2);
     let whole = started.elapsed();
     let expected = results(&desk, "plain");
     let wanted = std::env::var("MINWISE_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(KILLS);
     let mut kills = 0;
-    // How long a run is left alone, as a share of what it took: less when it turns out to be done before.
+    // Time after which a run is killed, as a share of the duration of a whole run. It is reduced if runs end before
+    // they are killed.
     let mut patience = 1.0;
     for round in 0u64.. {
         let name = format!("killed{round}");
         let arguments = arguments(&name);
         let before = kills;
-        // Moments that lie at other places of the run in every round; later ones are given more time, so that it ends.
+        // In every round, runs are killed at other moments. Later attempts of a round get more time, so that the round
+        // ends.
         for attempt in 0.. {
             let share = minwise::hash::fmix64(round * 100 + attempt) as f64 / u64::MAX as f64;
             let after = whole.mul_f64(patience * share * (1.0 + attempt as f64 / 3.0));
@@ -94,7 +96,7 @@ fn a_run_that_is_killed_at_any_moment_comes_to_the_same() {
                 break;
             }
             kills += 1;
-            // Nothing half done stands under a final name.
+            // A file under a final name is complete.
             if desk.path(&format!("{name}.jsonl")).exists() {
                 assert_eq!(desk.bytes(&format!("{name}.jsonl")), expected[0]);
             }
@@ -167,18 +169,18 @@ fn the_folder_stays_only_when_asked_for_and_is_used_only_when_asked_for() {
     assert_eq!(fs_err::read_dir(desk.path("letters")).unwrap().count(), 1);
 }
 
-/// What a finished run has put in place is not replaced by whoever takes up its folder.
+/// A resumed run does not replace the outputs of a finished run.
 #[test]
 fn outputs_that_are_in_place_are_replaced_only_on_demand() {
     let desk = desk(400);
     desk.run("dedup in.jsonl -o out.jsonl --work work -q --keep-work").exit(2);
     assert!(!desk.path("work/finishing").exists());
-    // The run does not stop because of outputs with the same bytes: the exit code is 2 because records are rejected.
+    // Outputs with the same bytes do not stop the run: the exit code is 2 because records are rejected.
     let written = desk.bytes("out.jsonl");
     let again = desk.run("dedup in.jsonl -o out.jsonl --work work --resume --keep-work").exit(2);
     assert!(!again.to_string().contains("exists already"), "{again}");
     assert_eq!(desk.bytes("out.jsonl"), written);
-    // Other bytes are not replaced, however often it is tried.
+    // An output with other bytes is not replaced, however often the command is repeated.
     desk.write("out.jsonl", "precious");
     for _ in 0..2 {
         let again = desk.run("dedup in.jsonl -o out.jsonl --work work --resume").exit(2);
@@ -187,7 +189,7 @@ fn outputs_that_are_in_place_are_replaced_only_on_demand() {
     }
 }
 
-/// Of documents whose comparison goes to disk, whose inputs are unpacked, and whose shingles are counted.
+/// Covers documents that are compared on disk, inputs that are decompressed, and shingles that are counted.
 #[cfg(unix)]
 #[test]
 fn temporary_files_are_where_there_is_room_for_the_run() {
@@ -207,7 +209,7 @@ fn temporary_files_are_where_there_is_room_for_the_run() {
         let output = command.args(all.split_whitespace()).output().unwrap();
         (output.status.success(), String::from_utf8(output.stderr).unwrap())
     };
-    // Some are made before the run is begun.
+    // Some temporary files are created before the run begins.
     for (input, begun) in [
         ("long.jsonl --shingle chars:9", true),
         ("short.jsonl.gz", false),
@@ -220,10 +222,10 @@ fn temporary_files_are_where_there_is_room_for_the_run() {
         assert!(!done && said.contains("cannot make a temporary f"), "{input}: {said}");
         assert_eq!(run(&format!("{input} -o with --work work")), (true, String::new()), "{input}");
         assert!(!desk.path("work").exists(), "{input}");
-        // What is named is named for this, too.
+        // `--temp-dir` takes precedence over the folder of the run.
         let (done, said) = run(&format!("{input} -o without --work work --temp-dir nor-there"));
         assert!(!done && said.contains("in `nor-there`"), "{input}: {said}");
-        // A run that was begun can be taken up again, and any other leaves nothing.
+        // A run that has begun can be resumed. Otherwise the folder does not exist.
         assert_eq!(desk.path("work").exists(), begun, "{input}");
         let left = run(&format!("{input} -o without --work work --resume"));
         assert_eq!(left, (true, String::new()), "{input}");
@@ -233,7 +235,7 @@ fn temporary_files_are_where_there_is_room_for_the_run() {
     }
 }
 
-/// A process that counts shingles in the folder of its run leaves the table there when it is killed.
+/// If a process that counts shingles is killed, it leaves its table in the folder of the run.
 #[test]
 fn what_a_killed_process_left_in_the_folder_goes() {
     let desk = desk(400);
@@ -252,7 +254,7 @@ fn what_a_killed_process_left_in_the_folder_goes() {
     }
 }
 
-/// References may be of another format, which is told by the same option.
+/// References may have another format than the inputs; one option sets the format of both.
 #[test]
 fn references_are_read_as_they_were() {
     let desk = desk(40);
@@ -270,7 +272,7 @@ fn references_are_read_as_they_were() {
     assert_eq!(desk.bytes("one.jsonl"), desk.bytes("two.jsonl"));
 }
 
-/// The list of outputs that a run with one output has in its folder when it puts it in place.
+/// Returns the content of the file `finishing`, in which a run lists its outputs before it renames them.
 fn finishing(desk: &Desk, output: &str) -> Vec<u8> {
     let corpus = Corpus::open(&[desk.path("in.jsonl").into()], &ReadOptions::default(), &Unobserved).unwrap();
     let manifest = Manifest::new(vec![], &corpus, 1, &Unobserved).unwrap();
@@ -281,7 +283,8 @@ fn finishing(desk: &Desk, output: &str) -> Vec<u8> {
     desk.bytes("finishing/finishing")
 }
 
-/// A process may be killed while it removes the folder of a run that is done. What is left says nothing about other runs.
+/// A process may be killed while it removes the folder of a finished run. The remaining files must not affect another
+/// run.
 #[test]
 fn the_rest_of_a_folder_is_not_another_run() {
     let desk = desk(400);
@@ -308,13 +311,13 @@ fn the_rest_of_a_folder_is_not_another_run() {
             fs_err::remove_file(desk.path("next.jsonl")).unwrap();
         }
     }
-    // Nor about the run that is begun there.
+    // The remaining list does not affect a new run in this folder either.
     desk.write("work/finishing", &finishing);
     desk.run("dedup other.jsonl -o new.jsonl --work work --keep-work -q").exit(0);
     assert!(!desk.path("work/finishing").exists());
 }
 
-/// A run that was killed after it had removed its folder leaves its outputs and nothing else. The same command ends well.
+/// If a run is killed after it has removed its folder, only its outputs are left. The same command then succeeds.
 #[test]
 fn a_run_that_was_done_is_done_again() {
     let desk = desk(400);
@@ -329,14 +332,14 @@ fn a_run_that_was_done_is_done_again() {
     desk.run(command).exit(0);
     assert_eq!(desk.names(), names);
     assert!(files() == before);
-    // One of the outputs may not have been there.
+    // If one of the outputs is missing, the command writes it again.
     fs_err::remove_file(desk.path("gone.jsonl")).unwrap();
     desk.run(command).exit(0);
     assert!(files() == before);
-    // Another output is not replaced, and nothing else is written.
+    // If an output has other bytes, it is not replaced, and no other output is written.
     desk.write("out.jsonl", "precious");
     fs_err::remove_file(desk.path("gone.jsonl")).unwrap();
-    // A second try, as of a script that repeats a command that failed, is refused likewise.
+    // A second try, as by a script that repeats a failed command, is refused, too.
     for _ in 0..2 {
         let run = desk.run(command).exit(2);
         assert!(run.err.contains("`out.jsonl` exists already"), "{run}");
@@ -345,7 +348,8 @@ fn a_run_that_was_done_is_done_again() {
     }
 }
 
-/// What a killed process leaves beside the outputs is removed by the next one of the same run, and by no other.
+/// Files that a killed process leaves beside the outputs are removed by the next process of the same run, and by no
+/// other run.
 #[test]
 fn leftovers_of_the_same_run_are_removed() {
     let desk = desk(12_000);
@@ -377,7 +381,7 @@ fn leftovers_of_the_same_run_are_removed() {
     let after = left();
     assert!(!after.iter().any(|name| name.starts_with("report-work/")), "{after:?}");
     assert!(after.contains(&".minwise-zzz.tmp".to_owned()), "{after:?}");
-    // Those of the other run stay until it is taken up.
+    // Temporary files of another run stay until that run is resumed.
     let of_other = |names: &[String]| names.iter().filter(|name| name.starts_with("report-other/")).count();
     assert_eq!(of_other(&after), of_other(&before));
     desk.run(
@@ -387,7 +391,7 @@ fn leftovers_of_the_same_run_are_removed() {
     assert_eq!(left(), [".minwise-zzz.tmp"]);
 }
 
-/// An output that cannot be written is known before any other has its name.
+/// All outputs are written before any of them gets its final name.
 #[cfg(target_os = "linux")]
 #[test]
 fn no_output_is_in_place_before_all_are_written() {
@@ -410,7 +414,7 @@ fn memory_is_an_amount() {
     --- stderr
     error: `--memory`: the memory of a run cannot be 1MiB: it must be at least 128MiB
     ");
-    // Ten documents are not too many.
+    // The threads exceed the limit, not the ten documents, so the hint proposes fewer threads.
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.jsonl --memory 512MiB --threads 16"), @"
     exit 2
     --- stderr
@@ -421,7 +425,7 @@ fn memory_is_an_amount() {
     desk.run("dedup in.jsonl -o out.jsonl --memory 512MiB --threads 10 -q").exit(0);
 }
 
-/// A file that ends in the middle of its compressed stream is told, and nothing is left behind.
+/// An input that ends in the middle of its compressed stream is reported, and no file is left.
 #[test]
 fn truncated_input_leaves_nothing() {
     let desk = desk(2000);

@@ -1,15 +1,16 @@
-//! `C-MinHash`.
+//! `C-MinHash` sketches: all registers come from two permutations.
 //!
 //! - **Paper.** Li and Li, *`C-MinHash`: Rigorously Reducing K Permutations to Two*, 2021, arXiv:2109.03337, algorithm 2.
-//! - **Idea.** A first permutation σ breaks the structure of the data, and one more, π, is shifted round by k places to make
-//!   the k-th register. Shifts of one permutation are not independent, and what they have in common lowers the variance.
+//! - **Idea.** A first permutation σ breaks the structure of the data. A second permutation π, shifted cyclically by k
+//!   places, gives the k-th register. Shifts of one permutation are not independent, and their dependence lowers the
+//!   variance.
 //! - **Symbols.** K → `registers`; D → the range; hₖ(v) = min π(σ(i) − k mod D) over the members i of v.
 //! - **Formula.** Here D = 2⁶⁴: σ(x) = fmix64(x ⊕ s₀), π(i) = fmix64(i ⊕ s₁), s₀ and s₁ from `SplitMix64` of the seed, and a
 //!   register keeps the upper 32 bits of its minimum.
-//! - **Cost.** K mixed values per shingle, as many as `MinHash`; what is saved is the storage of permutations. 4K bytes.
-//! - **Error.** unbiased. The paper's variance is below J(1−J)/K for every D and tends to it as D grows beside |A∪B|: with
-//!   shingles of 64 bits nothing is left of the gain. Tests have both: a range of five, where the variance is that of all
-//!   pairs of permutations, and 2⁶⁴.
+//! - **Cost.** K mixed values per shingle, as for `MinHash`; only the storage of permutations is saved. 4K bytes.
+//! - **Error.** unbiased. The paper's variance is below J(1−J)/K for every D and tends to it as D grows beside |A∪B|,
+//!   so with shingles of 64 bits there is no gain. Tests cover both cases: a range of five, where the variance is that
+//!   of all pairs of permutations, and 2⁶⁴.
 //! - **Use when** permutations are stored as tables. **Do not** expect it to beat `MinHash` on hashed shingles.
 
 use minwise::hash::{SplitMix64, fmix64};
@@ -25,7 +26,7 @@ pub struct CMinHash {
 }
 
 impl CMinHash {
-    /// Sketches of so many registers.
+    /// Returns a maker of sketches with this many registers.
     #[must_use]
     pub fn new(registers: usize, seed: u64) -> Self {
         let mut keys = SplitMix64::new(seed);
@@ -62,7 +63,7 @@ mod tests {
     use crate::measure::TrialStatistics;
     use crate::simulate::Random;
 
-    /// The share of K registers that agree, by tables over a small range.
+    /// Returns the share of K registers that agree, from tables of permutations over a small range.
     fn by_tables(sigma: &[usize], pi: &[usize], registers: usize, a: &[usize], b: &[usize]) -> f64 {
         let range = sigma.len();
         let least = |set: &[usize], k: usize| set.iter().map(|&i| pi[(sigma[i] + range - k) % range]).min();
@@ -70,8 +71,8 @@ mod tests {
         (0..registers).filter(agrees).count() as f64 / registers as f64
     }
 
-    /// All 120² pairs of permutations of a range of five were taken by another program. `MinHash` has a variance of J(1−J)/K:
-    /// 0.0833, 0.0625 and 0.0469.
+    /// Another program computed the variance over all 120² pairs of permutations of a range of five. The variance of
+    /// `MinHash` is J(1−J)/K: 0.0833, 0.0625 and 0.0469.
     #[test]
     fn small_ranges_have_the_variance_of_all_permutations() {
         const TRIALS: u64 = 40_000;
@@ -104,7 +105,7 @@ mod tests {
         }
     }
 
-    /// Words by another program.
+    /// The expected words were computed by another program.
     #[test]
     fn words() {
         assert_eq!(CMinHash::new(4, 7).sketch(&[1, 2, 3]), WORDS);

@@ -1,22 +1,25 @@
-//! `HyperMinHash`.
+//! `HyperMinHash` sketches: buckets with the minimum as a short floating-point number.
 //!
 //! - **Paper.** Yu and Weber, *`HyperMinHash`: `MinHash` in `LogLog` space*, IEEE TKDE 2020, arXiv:1710.08436, algorithms 1, 4 and 5.
-//! - **Idea.** One hash function puts a member into a bucket. A bucket keeps its least value as a floating-point number of
-//!   few bits: how many zeros it begins with, and some bits behind the first one.
+//! - **Idea.** One hash function puts a member into a bucket. A bucket keeps its least value as a floating-point number
+//!   of few bits: the number of leading zeros, and some bits after the first one.
 //! - **Symbols.** 2ᵖ → `buckets`; q → `exponent_bits`; r → `mantissa_bits`.
-//! - **Formula.** A member has two numbers of its sequence: the first gives the bucket by its upper bits, the second is the value
-//!   y. The exponent is one more than the leading zeros of y, at most 2^q; the mantissa is the r bits behind the first one, or
-//!   behind 2^q − 1 zeros. A word is the exponent, falling, and the mantissa behind it, so that a smaller word is a smaller
-//!   value; a bucket without members has the word [`EMPTY`].
+//! - **Formula.** A member has two numbers of its sequence: the first gives the bucket by its upper bits, the second is
+//!   the value y. The exponent is one more than the leading zeros of y, at most 2^q; the mantissa is the r bits after
+//!   the first one bit, or after 2^q − 1 zeros. A word has the exponent in its upper bits, in descending order, and the
+//!   mantissa in its lower bits, so that a smaller word is a smaller value; a bucket without members has the word
+//!   [`EMPTY`].
 //! - **Cost.** one value per member; 2ᵖ(q + r)/8 bytes.
-//! - **Error.** Ĵ = (C − E)/(N − E): C buckets agree, N have a member of either set, and E is how many buckets of disjoint sets
-//!   agree by accident, `accidents`. Unbiased but for E, with a variance of about J(1−J)/N while accidents are few.
-//! - **Differs.** the paper divides by N, although a bucket whose least value is common cannot agree by accident. The sizes that E needs are estimated from empty buckets if there are many, and else from the mean of the least
+//! - **Error.** Ĵ = (C − E)/(N − E): C buckets agree, N have a member of either set, and E is the expected number of
+//!   buckets in which disjoint sets agree by accident, `accidents`. Unbiased except for the error of E, with a variance
+//!   of about J(1−J)/N while accidents are few.
+//! - **Differs.** the paper divides by N, although a bucket whose least value is common cannot agree by accident. The
+//!   sizes that E needs are estimated from empty buckets if there are many, and otherwise from the mean of the least
 //!   values; the paper takes them from `HyperLogLog`.
 
 use super::{BeyondSketch, sequence};
 
-/// The word of a bucket without members.
+/// Word of a bucket without members.
 const EMPTY: u32 = u32::MAX;
 
 /// Makes `HyperMinHash` sketches.
@@ -29,30 +32,31 @@ pub struct HyperMinHash {
 }
 
 impl HyperMinHash {
-    /// Sketches of so many buckets, a power of two, with this many bits for exponent and mantissa, 6 and 20 at most.
+    /// Returns a maker of sketches with this many buckets, exponent bits (at most 6) and mantissa bits (at most 20).
     ///
     /// # Panics
-    /// If it is no power of two.
+    /// Panics if `buckets` is not a power of two above 1.
     #[must_use]
     pub fn new(buckets: usize, exponent_bits: u32, mantissa_bits: u32, seed: u64) -> Self {
         assert!(buckets.is_power_of_two() && buckets > 1, "buckets are the values of some bits");
         Self { buckets, exponent_bits, mantissa_bits, seed }
     }
 
-    /// The exponent from which on values have no leading one.
+    /// Returns the largest exponent. Values with this exponent have no leading one bit.
     fn last(&self) -> u32 {
         1 << self.exponent_bits
     }
 
     fn word(&self, value: u64) -> u32 {
         let zeros = value.leading_zeros().min(self.last() - 1);
-        // The first one is left out, unless there may be none.
+        // The first one bit is implied, so it is not stored. At the largest exponent it may be missing, so all bits are
+        // stored.
         let behind = if zeros + 1 < self.last() { zeros + 1 } else { zeros };
         let mantissa = (value << behind.min(63)) >> (64 - self.mantissa_bits);
         ((self.last() - 1 - zeros) << self.mantissa_bits) | mantissa as u32
     }
 
-    /// The ends of the values that a word stands for, as parts of all.
+    /// Returns the bounds of the values that a word stands for, as fractions of the range of values.
     fn ends(&self, word: u32) -> (f64, f64) {
         let zeros = self.last() - 1 - (word >> self.mantissa_bits);
         let steps = f64::from(1_u32 << self.mantissa_bits);
@@ -66,13 +70,13 @@ impl HyperMinHash {
         }
     }
 
-    /// The number of members of a sketched set.
+    /// Estimates the number of members of a sketched set.
     #[must_use]
     pub fn count(&self, sketch: &[u32]) -> f64 {
         let m = self.buckets as f64;
         let empty = sketch.iter().filter(|&&word| word == EMPTY).count() as f64;
         if empty > 0.3 * m {
-            // Buckets stay empty with probability e^(−n/m).
+            // A bucket stays empty with probability e^(−n/m).
             return -m * (empty / m).ln();
         }
         let middle = |&word: &u32| {
@@ -83,7 +87,8 @@ impl HyperMinHash {
             f64::midpoint(low, high)
         };
         let mean = sketch.iter().map(middle).sum::<f64>() / m;
-        // The least of a bucket's even numbers, of which there are λ on average, or 1 without any, is (1 − e^(−λ))/λ on average.
+        // The value of a bucket is the least of its uniform numbers, or 1 if there are none. With λ numbers on average,
+        // its mean is (1 − e^(−λ))/λ.
         let expected = |load: f64| -(-load).exp_m1() / load;
         let (mut low, mut high) = (1e-3, 1e15);
         for _ in 0..200 {
@@ -97,9 +102,9 @@ impl HyperMinHash {
         m * low
     }
 
-    /// Buckets in which disjoint sets of these sizes are expected to agree.
+    /// Returns the expected number of buckets in which disjoint sets of these sizes agree.
     ///
-    /// A bucket's least value lies in a cell that ends at b₁ and b₂ with probability (1 − b₁/2ᵖ)ⁿ − (1 − b₂/2ᵖ)ⁿ.
+    /// The least value of a bucket lies in a cell from b₁ to b₂ with probability (1 − b₁/2ᵖ)ⁿ − (1 − b₂/2ᵖ)ⁿ.
     #[must_use]
     pub fn accidents(&self, sizes: [f64; 2]) -> f64 {
         let m = self.buckets as f64;
@@ -112,7 +117,7 @@ impl HyperMinHash {
         m * (0..words).map(of).sum::<f64>()
     }
 
-    /// The similarity of sets of these sizes.
+    /// Estimates the similarity of sets of these sizes.
     #[must_use]
     pub fn estimate_of(&self, a: &[u32], b: &[u32], sizes: [f64; 2]) -> f64 {
         let (mut equal, mut filled) = (0.0, 0.0);
@@ -123,8 +128,8 @@ impl HyperMinHash {
         if equal == filled {
             return 1.0;
         }
-        // Members of both sets agree anyway: only buckets whose least values are not common can agree by accident. The share of
-        // these is 1 − J, so that C = NJ + E(1 − J).
+        // If the least value of a bucket is a common member, the bucket agrees anyway. Only the other buckets, a share
+        // of 1 − J, can agree by accident, so C = NJ + E(1 − J).
         let accidents = self.accidents(sizes).min(0.99 * filled);
         ((equal - accidents) / (filled - accidents)).clamp(0.0, 1.0)
     }
@@ -177,7 +182,7 @@ mod tests {
         }
     }
 
-    /// Disjoint sets agree as often as is expected, in buckets of eight bits, where accidents are not rare.
+    /// Disjoint sets agree as often as `accidents` expects, in buckets of eight bits, in which accidents are frequent.
     #[test]
     fn accidents_are_as_many_as_expected() {
         const TRIALS: u64 = 2000;
@@ -194,12 +199,12 @@ mod tests {
             let expected = HyperMinHash::new(64, 4, 4, 0).accidents([n as f64, m as f64]);
             let error = (found.variance / TRIALS as f64).sqrt();
             assert!((found.mean - expected).abs() <= 5.0 * error, "{found:?}: {expected}");
-            // Hundreds in all trials.
+            // With 0.1 accidents per trial, all trials together have hundreds.
             assert!(expected > 0.1, "{expected}");
         }
     }
 
-    /// The variance is that of C, a binomial count of probability J + (1 − J)·E/N, over (N − E)².
+    /// The expected variance is that of C over (N − E)², where C is a binomial count of probability J + (1 − J)·E/N.
     #[test]
     fn mean_and_variance_are_those_of_buckets_that_agree() {
         for (exponent, mantissa) in [(4, 4), (6, 10)] {
@@ -210,7 +215,7 @@ mod tests {
                 let size = f64::from(common) + f64::from(union - common) / 2.0;
                 let by_accident = make(0).accidents([size, size]) / 128.0;
                 let p = j + (1.0 - j) * by_accident;
-                // Buckets are drawn without replacement, which takes 128/|A∪B| of the variance away at most.
+                // Members are drawn without replacement, which lowers the variance by at most the share 128/|A∪B|.
                 let variance = p * (1.0 - p) / (128.0 * (1.0 - by_accident).powi(2));
                 follows(found, 1500, j, variance, 128.0 / f64::from(union));
             }
@@ -227,8 +232,8 @@ mod tests {
                 })
                 .collect();
             let found = TrialStatistics::of(&counts);
-            // A mean of 256 exponential numbers has a relative error of 1/16, and its inverse a bias of 1/256; the mean of
-            // fewer members scatters less.
+            // The mean of 256 exponential numbers has a relative error of 1/16, and its inverse has a bias of 1/256.
+            // With fewer members, the mean scatters less.
             assert!(
                 (found.mean - 1.0).abs() <= 5.0 * (found.variance / 300.0).sqrt() + 1.0 / 256.0,
                 "{size}: {found:?}"
@@ -237,7 +242,7 @@ mod tests {
         }
     }
 
-    /// Words by another program.
+    /// The expected words were computed by another program.
     #[test]
     fn words() {
         assert_eq!(HyperMinHash::new(4, 4, 4, 7).sketch(&[1, 2, 3]), WORDS_OF_8_BITS);

@@ -1,5 +1,6 @@
-//! Sketches of the literature that the library does not have, written from the definitions of their papers and proven like the
-//! library's own: mean and variance over many seeds against theory, and words against another program.
+//! Sketches of the literature that the library does not have. They are written from the definitions of their papers and
+//! tested like the sketches of the library: mean and variance over many seeds against theory, and words against another
+//! program.
 //!
 //! | sketch | paper | what it adds |
 //! |---|---|---|
@@ -8,8 +9,8 @@
 //! | [`HyperMinHash`] | Yu and Weber 2020 | one hash function, registers of few bits that also count, and merge |
 //! | [`ProbMinHash`] | Ertl 2020 | weighted sets in one pass over a shingle's process |
 //!
-//! They stand beside the library's in `docs/concepts/comparison.md`. They are plain: no kernel, and a word for each register,
-//! whatever it would take packed.
+//! `docs/concepts/comparison.md` shows them beside the sketches of the library. Their code is plain: it has no vector
+//! code, and it uses a word of 32 bits per register, although a packed register may take fewer bits.
 
 mod c_minhash;
 mod hyper_minhash;
@@ -23,39 +24,39 @@ pub use set_sketch::SetSketch;
 
 use minwise::hash::{SplitMix64, fmix64};
 
-/// A sketch that estimates the similarity of two sets.
+/// Sketch that estimates the similarity of two sets.
 pub trait BeyondSketch: Send + Sync {
-    /// Bytes that a sketch takes, packed.
+    /// Returns the bytes of a packed sketch.
     fn bytes(&self) -> usize;
 
-    /// The sketch of a set; repeats change nothing.
+    /// Returns the sketch of a set. Repeated shingles do not change it.
     fn sketch(&self, shingles: &[u64]) -> Vec<u32>;
 
-    /// The similarity of two sets that are not empty, from 0 to 1.
+    /// Estimates the similarity of two sets, from 0 to 1. Neither set may be empty.
     fn estimate(&self, a: &[u32], b: &[u32]) -> f64;
 }
 
-/// The sequence of a shingle, one for each seed.
+/// Returns the random sequence of a shingle for a seed.
 fn sequence(seed: u64, shingle: u64) -> SplitMix64 {
     SplitMix64::new(fmix64(shingle ^ fmix64(seed ^ 0x6265_796f_6e64_2121)))
 }
 
-/// A number above 0 and up to 1.
+/// Returns the next number in (0, 1].
 fn unit(sequence: &mut SplitMix64) -> f64 {
     ((sequence.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
 }
 
-/// An exponential number of mean 1.
+/// Returns the next exponential number with mean 1.
 fn exponential(sequence: &mut SplitMix64) -> f64 {
     -unit(sequence).ln()
 }
 
-/// A whole number below `bound`.
+/// Returns a whole number below `bound`.
 fn below(sequence: &mut SplitMix64, bound: usize) -> usize {
     ((u128::from(sequence.next_u64()) * bound as u128) >> 64) as usize
 }
 
-/// The share of registers that agree.
+/// Returns the share of registers that agree.
 fn agreement(a: &[u32], b: &[u32]) -> f64 {
     a.iter().zip(b).filter(|(a, b)| a == b).count() as f64 / a.len() as f64
 }
@@ -65,7 +66,7 @@ mod tests {
     use super::*;
     use crate::measure::{ShinglePair, TrialStatistics};
 
-    /// Estimates of many seeds on two sets of known similarity.
+    /// Returns the statistics of estimates with many seeds, on two sets of known similarity.
     pub(super) fn trials<S: BeyondSketch>(
         make: impl Fn(u64) -> S,
         union: usize,
@@ -82,7 +83,8 @@ mod tests {
         TrialStatistics::of(&estimates)
     }
 
-    /// Mean within 5 standard errors, and variance within 5 of its own and a stated part of the formula.
+    /// Asserts that the mean and the variance agree with theory. The mean may deviate by 5 standard errors, the
+    /// variance by 5 standard errors plus the share `slack` of `variance`.
     #[track_caller]
     pub(super) fn follows(found: TrialStatistics, count: u64, mean: f64, variance: f64, slack: f64) {
         let error = (found.variance / count as f64).sqrt();

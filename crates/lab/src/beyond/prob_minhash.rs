@@ -1,12 +1,13 @@
-//! `ProbMinHash`.
+//! `ProbMinHash` sketches of weighted sets, by exponential points.
 //!
 //! - **Paper.** Ertl, *`ProbMinHash` – A Class of Locality-Sensitive Hash Algorithms for the (Probability) Jaccard Similarity*,
 //!   IEEE TKDE 2020, arXiv:1911.00675, algorithm 1 (`ProbMinHash1`).
-//! - **Idea.** A member of weight w throws points on a line at rate w, each into a random register. A register keeps the
-//!   member whose point came first; once all registers have points, a member that comes late stops at once.
+//! - **Idea.** A member of weight w throws points on a line at rate w, each into a random register. A register keeps
+//!   the member whose point came first. Once all registers have points, a member stops as soon as its next point is
+//!   behind all of them.
 //! - **Symbols.** m → `registers`; w(d) → the weight; `J_P` → [`ProbMinHash::similarity`].
-//! - **Formula.** The points of a shingle are sums of exponential numbers over its weight, registers are drawn evenly, both
-//!   from the sequence of the shingle. A register keeps 32 bits of the shingle's mixed hash.
+//! - **Formula.** The points of a shingle are sums of exponential numbers over its weight; registers are drawn
+//!   uniformly. Both come from the sequence of the shingle. A register keeps 32 bits of the shingle's mixed hash.
 //! - **Cost.** about n + m ln m points for n members; 4m bytes.
 //! - **Error.** registers are independent and agree with probability `J_P`, so the estimate is unbiased with variance
 //!   `J_P`(1−`J_P`)/m. For sets, where all weights are 1, `J_P` is J.
@@ -24,13 +25,13 @@ pub struct ProbMinHash {
 }
 
 impl ProbMinHash {
-    /// Sketches of so many registers.
+    /// Returns a maker of sketches with this many registers.
     #[must_use]
     pub fn new(registers: usize, seed: u64) -> Self {
         Self { registers, seed }
     }
 
-    /// The sketch of a weighted set.
+    /// Returns the sketch of a weighted set.
     #[must_use]
     pub fn sketch_weighted(&self, members: impl IntoIterator<Item = (u64, f64)>) -> Vec<u32> {
         let mut first = Firsts::new(self.registers);
@@ -52,8 +53,8 @@ impl ProbMinHash {
         registers
     }
 
-    /// `J_P` of two weighted sets, exactly: the sum over common members d of
-    /// `1/Σ max(w_A(x)/w_A(d), w_B(x)/w_B(d))`.
+    /// Returns the exact `J_P` of two weighted sets: the sum over common members d of `1/Σ max(w_A(x)/w_A(d),
+    /// w_B(x)/w_B(d))`.
     #[must_use]
     pub fn similarity(a: &[(u64, f64)], b: &[(u64, f64)]) -> f64 {
         let weight = |set: &[(u64, f64)], of: u64| {
@@ -87,10 +88,10 @@ impl BeyondSketch for ProbMinHash {
     }
 }
 
-/// The first point of each register, and the last of these, in a tree of maxima.
+/// First point of each register, in a tree of maxima. The root is the last of the first points.
 struct Firsts {
     registers: usize,
-    /// Leaves at `registers` and behind; a node has the greater of its two children.
+    /// Tree nodes. The leaves begin at index `registers`; each other node has the greater value of its two children.
     tree: Vec<f64>,
 }
 
@@ -100,11 +101,11 @@ impl Firsts {
     }
 
     fn last(&self) -> f64 {
-        // With one register the root is its leaf.
+        // With one register, the root at index 1 is also the leaf.
         self.tree[1]
     }
 
-    /// Lowers the point of a register, and says whether it was above.
+    /// Sets the point of a register if `point` comes before it. Returns whether it did.
     fn lower(&mut self, register: usize, point: f64) -> bool {
         let mut node = self.registers + register;
         if point >= self.tree[node] {
@@ -157,14 +158,15 @@ mod tests {
             similarity * (1.0 - similarity) / 32.0,
             0.0,
         );
-        // The scale of the weights does not matter, and by hand: 1/(1 + 1 + 1) twice, for two of three.
+        // The scale of the weights does not matter. By hand: each of the two common members of three adds 1/(1 + 1 +
+        // 1), which gives 2/3.
         let scaled = b.map(|(member, weight)| (member, 10.0 * weight));
         assert!((ProbMinHash::similarity(&a, &scaled) - similarity).abs() < 1e-12);
         let (c, d) = ([(1, 1.0), (2, 1.0)], [(1, 1.0), (2, 1.0), (3, 1.0)]);
         assert!((ProbMinHash::similarity(&c, &d) - 2.0 / 3.0).abs() < 1e-12);
     }
 
-    /// Words by another program.
+    /// The expected words were computed by another program.
     #[test]
     fn words() {
         assert_eq!(ProbMinHash::new(4, 7).sketch(&[1, 2, 3]), WORDS);

@@ -1,26 +1,26 @@
-//! `SetSketch`.
+//! `SetSketch` sketches: each register is the logarithm of a minimum.
 //!
 //! - **Paper.** Ertl, *`SetSketch`: Filling the Gap between `MinHash` and `HyperLogLog`*, PVLDB 2021, arXiv:2101.00314,
 //!   `SetSketch1`, sections 2 and 3.
-//! - **Idea.** A register keeps the logarithm of a minimum, to a base b: with b near 1 it is nearly the minimum itself, with
-//!   b = 2 it is a register of `HyperLogLog`. Which of two registers is larger says something about the similarity, too, so
-//!   that few bits lose little.
+//! - **Idea.** A register keeps the logarithm of a minimum, to a base b: with b near 1 the register is nearly the
+//!   minimum itself; with b = 2 it is a register of `HyperLogLog`. The order of two registers also depends on the
+//!   similarity, so few bits lose little.
 //! - **Symbols.** m → `registers`; a, b, q → [`RATE`], `base`, `limit`; Kᵢ → a word; D⁺, D⁻, D₀ → registers that are larger,
 //!   smaller and equal.
-//! - **Formula.** `Kᵢ = max ⌊1 − log_b hᵢ(d)⌋` over the members d, from 0 to q + 1; hᵢ(d) are exponential of rate a, m of them in
-//!   rising order by their spacings, at places of a random permutation.
+//! - **Formula.** `Kᵢ = max ⌊1 − log_b hᵢ(d)⌋` over the members d, from 0 to q + 1. The m numbers hᵢ(d) are exponential
+//!   of rate a. They are generated in ascending order by their spacings, at places of a random permutation.
 //! - **Cost.** about n + m ln m numbers for n members; m·log₂(q + 2)/8 bytes.
 //! - **Error.** n̂ = m(1 − 1/b)/(a·ln b·Σb^(−Kᵢ)). Ĵ maximises D⁺·ln p(u − vJ) + D⁻·ln p(v − uJ) + D₀·ln(1 − p(u − vJ) − p(v − uJ))
 //!   with `p(x) = −log_b(1 − x(b − 1)/b)` and `u = n̂_A/(n̂_A + n̂_B) = 1 − v`; its variance tends to the inverse of the Fisher
 //!   information, [`SetSketch::variance`], if the sizes are known. Estimated sizes bound Ĵ by their ratio: at J = 0.95 and 256
 //!   registers the mean is 0.0035 too low, a quarter of the standard error.
-//! - **Differs.** The paper recommends 16 bits, b = 1.001 and q = 65,534 for a similarity near that of `MinHash`, and b = 2 to count.
-//!   [`SetSketch::of_16_bits`] is the former; [`SetSketch::of_8_bits`] has b = 1.08 and q = 254, for up to 10⁷ members, and
-//!   [`SetSketch::of_6_bits`] has b = 1.3 and q = 62, for up to 10⁵.
+//! - **Differs.** The paper recommends 16 bits, b = 1.001 and q = 65,534 for a similarity near that of `MinHash`, and b
+//!   = 2 to count. [`SetSketch::of_16_bits`] follows the first recommendation; [`SetSketch::of_8_bits`] has b = 1.08
+//!   and q = 254, for up to 10⁷ members, and [`SetSketch::of_6_bits`] has b = 1.3 and q = 62, for up to 10⁵.
 
 use super::{BeyondSketch, below, exponential, sequence};
 
-/// a: so that small sets fill the registers from above 0.
+/// Rate a of the exponential numbers. The rate is large, so that small sets give registers above 0.
 pub const RATE: f64 = 20.0;
 
 /// Makes `SetSketch` sketches.
@@ -28,33 +28,33 @@ pub const RATE: f64 = 20.0;
 pub struct SetSketch {
     registers: usize,
     bits: usize,
-    /// b.
+    /// Base b of the logarithms.
     base: f64,
-    /// q: registers are from 0 to q + 1.
+    /// Limit q: registers are from 0 to q + 1.
     limit: u32,
     seed: u64,
 }
 
 impl SetSketch {
-    /// Sketches of so many registers of 6 bits.
+    /// Returns a maker of sketches with this many registers of 6 bits.
     #[must_use]
     pub fn of_6_bits(registers: usize, seed: u64) -> Self {
         Self { registers, bits: 6, base: 1.3, limit: 62, seed }
     }
 
-    /// Sketches of so many registers of 8 bits.
+    /// Returns a maker of sketches with this many registers of 8 bits.
     #[must_use]
     pub fn of_8_bits(registers: usize, seed: u64) -> Self {
         Self { registers, bits: 8, base: 1.08, limit: 254, seed }
     }
 
-    /// Sketches of so many registers of 16 bits.
+    /// Returns a maker of sketches with this many registers of 16 bits.
     #[must_use]
     pub fn of_16_bits(registers: usize, seed: u64) -> Self {
         Self { registers, bits: 16, base: 1.001, limit: 65_534, seed }
     }
 
-    /// The number of members of a sketched set.
+    /// Estimates the number of members of a sketched set.
     #[must_use]
     pub fn count(&self, sketch: &[u32]) -> f64 {
         let base = self.base;
@@ -62,7 +62,7 @@ impl SetSketch {
         self.registers as f64 * (1.0 - 1.0 / base) / (RATE * base.ln() * sum)
     }
 
-    /// The similarity of sets of these sizes, by the greatest likelihood.
+    /// Estimates the similarity of sets of these sizes, by maximum likelihood.
     #[must_use]
     pub fn estimate_of(&self, a: &[u32], b: &[u32], [size_a, size_b]: [f64; 2]) -> f64 {
         let count = |of: fn(u32, u32) -> bool| a.iter().zip(b).filter(|(a, b)| of(**a, **b)).count() as f64;
@@ -74,7 +74,7 @@ impl SetSketch {
             let (above, under) = self.probabilities(u, j);
             term(larger, above) + term(smaller, under) + term(equal, 1.0 - above - under)
         };
-        // It has one maximum, found by thirds. No similarity exceeds the ratio of the sizes.
+        // The likelihood has one maximum, so a ternary search finds it. No similarity exceeds the ratio of the sizes.
         let (mut low, mut high) = (0.0, (u / (1.0 - u)).min((1.0 - u) / u));
         for _ in 0..80 {
             let third = (high - low) / 3.0;
@@ -87,7 +87,7 @@ impl SetSketch {
         f64::midpoint(low, high)
     }
 
-    /// The inverse of the Fisher information of sets of equal size.
+    /// Returns the inverse of the Fisher information of sets of equal size.
     #[must_use]
     pub fn variance(&self, similarity: f64) -> f64 {
         let (above, _) = self.probabilities(0.5, similarity);
@@ -97,7 +97,8 @@ impl SetSketch {
         1.0 / (self.registers as f64 * information)
     }
 
-    /// The probabilities that a register of the first set is larger, and smaller; `u` is its share of both sizes.
+    /// Returns the probability that a register of the first set is larger, and the probability that it is smaller. `u`
+    /// is the share of the first set in the sum of both sizes.
     fn probabilities(&self, u: f64, similarity: f64) -> (f64, f64) {
         let (v, base) = (1.0 - u, self.base);
         let p = |x: f64| -(-x.max(0.0) * (base - 1.0) / base).ln_1p() / base.ln();
@@ -115,7 +116,8 @@ impl BeyondSketch for SetSketch {
         let mut registers = vec![0; m];
         let mut order: Vec<usize> = (0..m).collect();
         let mut swaps = vec![];
-        // No register is below it; a value that is not above it changes nothing, nor do those behind.
+        // `least` is a lower bound on all registers. The levels of a shingle descend, so if one is at most `least`, no
+        // later one changes a register.
         let mut least = 0;
         for (number, &shingle) in shingles.iter().enumerate() {
             let mut sequence = sequence(self.seed, shingle);
@@ -132,11 +134,11 @@ impl BeyondSketch for SetSketch {
                 let register = &mut registers[order[step]];
                 *register = level.max(*register);
             }
-            // The next shingle begins with the same order.
+            // The swaps are undone, because every shingle begins with the same order.
             for (step, other) in swaps.drain(..).rev() {
                 order.swap(step, other);
             }
-            // Each look costs m steps, so looks become rarer as the least register rises more slowly.
+            // Updating `least` costs m steps. The updates become rarer, because the least register rises more slowly.
             if (number + 1).is_power_of_two() || (number + 1) % (4 * m) == 0 {
                 least = registers.iter().copied().min().unwrap_or(0);
             }
@@ -155,7 +157,7 @@ mod tests {
     use super::*;
     use crate::measure::TrialStatistics;
 
-    /// A sketch that knows the sizes of the two sets.
+    /// Sketch whose estimate uses the known sizes of the two sets.
     struct OfKnownSizes(SetSketch, [f64; 2]);
 
     impl BeyondSketch for OfKnownSizes {
@@ -172,11 +174,12 @@ mod tests {
         }
     }
 
-    /// All kinds, with so many registers.
+    /// All kinds, as functions of the number of registers and the seed.
     const KINDS: [fn(usize, u64) -> SetSketch; 3] =
         [SetSketch::of_6_bits, SetSketch::of_8_bits, SetSketch::of_16_bits];
 
-    /// The inverse of the information holds as m grows; at 256 registers it is within some per cent.
+    /// As m grows, the variance tends to the inverse of the Fisher information. At 256 registers, they differ by some
+    /// per cent.
     #[test]
     fn mean_and_variance_are_those_of_the_likelihood() {
         for kind in KINDS {
@@ -190,7 +193,7 @@ mod tests {
         }
     }
 
-    /// Estimated sizes bend the mean down near 1, and add little to the error.
+    /// Estimated sizes lower the mean near similarity 1 and add little to the error.
     #[test]
     fn estimated_sizes_cost_little() {
         for kind in KINDS {
@@ -205,7 +208,7 @@ mod tests {
         }
     }
 
-    /// As b tends to 1, the variance tends to that of `MinHash`; with 16 bits it is within a thousandth.
+    /// As b tends to 1, the variance tends to that of `MinHash`. With 16 bits, it is within a thousandth.
     #[test]
     fn registers_of_16_bits_estimate_as_whole_ones() {
         for j in [0.5, 0.8, 0.95] {
@@ -237,7 +240,7 @@ mod tests {
         }
     }
 
-    /// Words by another program.
+    /// The expected words were computed by another program.
     #[test]
     fn words() {
         let words = KINDS.map(|kind| kind(4, 7).sketch(&[1, 2, 3]));

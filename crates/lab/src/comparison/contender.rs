@@ -1,4 +1,4 @@
-//! The sketches that are compared, each in the largest size that fits.
+//! Sketches of the comparison, each in the largest size that fits.
 
 use std::sync::Arc;
 
@@ -8,23 +8,23 @@ use minwise::sketch::{Method, Sketcher};
 use crate::beyond::{BeyondSketch, CMinHash, HyperMinHash, ProbMinHash, SetSketch};
 use crate::measure::sketch;
 
-/// One sketch in one size.
+/// Sketch of one kind in one size.
 pub(super) struct Contender {
-    /// What it is called in the tables: its kind.
+    /// Name of its kind in the tables.
     pub name: String,
-    /// Whether it is one of the library's, with kernels for vector instructions.
+    /// Whether it is a sketch of the library, which has kernels for vector instructions.
     pub is_of_library: bool,
-    /// The text form, or the parameters.
+    /// Text form of a sketch of the library, or the parameters of another sketch.
     pub form: String,
     pub bytes: usize,
-    /// Hash values of a shingle in a long document.
+    /// Number of hash values per shingle in a long document.
     pub hashes: usize,
-    /// Whether documents can be banded by it.
+    /// Whether documents can be banded by this sketch.
     pub bands: bool,
     pub make: Box<dyn Fn(u64) -> Result<Box<dyn BeyondSketch>> + Send + Sync>,
 }
 
-/// A sketch of the library.
+/// Sketch of the library.
 struct OfLibrary(Arc<dyn Sketcher>);
 
 impl BeyondSketch for OfLibrary {
@@ -41,7 +41,8 @@ impl BeyondSketch for OfLibrary {
     }
 }
 
-/// All sketches that take so many bytes or, if a kind has no such size, the most below. Kinds that cannot be so small are left out.
+/// Returns all sketches that take at most `bytes` bytes, each in its largest such size. Kinds without such a size are
+/// left out.
 pub(super) fn contenders(bytes: usize) -> Vec<Contender> {
     let mut all: Vec<Contender> = kinds().iter().filter_map(|kind| of_library(*kind, bytes)).collect();
     let beyond = |name: &str,
@@ -104,11 +105,12 @@ pub(super) fn contenders(bytes: usize) -> Vec<Contender> {
     all
 }
 
-/// A kind of the library's sketches, as a function of its registers or stored bits; none if there is no such size.
+/// Kind of the library's sketches, as a function of its registers or stored bits. It returns `None` for a size that
+/// does not exist.
 type Kind = fn(usize) -> Option<Method>;
 
-/// The kinds that estimate the Jaccard similarity. Sectional sketches estimate something else, and the hash families of the sources
-/// are `MinHash` with other functions.
+/// Returns the kinds that estimate the Jaccard similarity. Sectional sketches estimate something else, and the hash
+/// families of the sources are `MinHash` with other functions.
 fn kinds() -> Vec<Kind> {
     fn parsed(form: &str) -> Option<Method> {
         form.parse().ok()
@@ -142,7 +144,8 @@ fn of_library(kind: Kind, bytes: usize) -> Option<Contender> {
     let fits = |fours: usize| {
         kind(4 * fours).filter(|method| method.build(0).is_ok() && method.size_bytes() <= bytes)
     };
-    // A kind stores a bit at least for each of its size, sizes are multiples of 4, and larger ones take more bytes: by halving.
+    // A binary search finds the largest size that fits: sizes are multiples of 4, a size of n takes at least n bits,
+    // and larger sizes take more bytes.
     let (mut most, mut too_many) = (0, 2 * bytes + 1);
     while too_many - most > 1 {
         let middle = usize::midpoint(most, too_many);
@@ -165,7 +168,7 @@ fn of_library(kind: Kind, bytes: usize) -> Option<Contender> {
     })
 }
 
-/// A text form without its sizes: `b-bit:1/minhash:256` is `b-bit:1/minhash`.
+/// Returns a text form without its sizes: `b-bit:1/minhash` for `b-bit:1/minhash:256`.
 fn name_of(form: &str) -> String {
     let parts: Vec<&str> = form.split('/').collect();
     let plain = |part: &str| part.split(':').next().unwrap_or(part).to_owned();
@@ -196,7 +199,7 @@ mod tests {
             assert_eq!(names.len(), all.len(), "{names:?}");
             for contender in &all {
                 assert!(contender.bytes <= size, "{} takes {} of {size}", contender.form, contender.bytes);
-                // Nothing is half as large as it could be.
+                // Every sketch is more than half as large as allowed.
                 assert!(2 * contender.bytes > size, "{} takes {} of {size}", contender.form, contender.bytes);
                 let sketcher = (contender.make)(1).unwrap();
                 assert_eq!(sketcher.bytes(), contender.bytes);

@@ -1,4 +1,4 @@
-//! Pairs of real documents, of all similarities.
+//! Chooses pairs of real documents with all similarities.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::BufRead as _;
@@ -15,28 +15,29 @@ use serde::Deserialize;
 use crate::measure::sketch;
 use crate::simulate::Random;
 
-/// The files of the data folder.
+/// Names of the files in the data folder.
 pub(super) const NAMES: [&str; 3] = ["licences.jsonl", "chinese-manuals.jsonl", "english.jsonl"];
-/// Records that are read of each.
+/// Number of records that are read per file.
 const RECORDS: usize = 10_000;
-/// Documents of fewer or more shingles are left out: the former are exact by any sketch, the latter would take most of the time.
+/// Range of shingles per document. Every sketch is exact for smaller documents, and larger ones would take most of the
+/// time.
 const SHINGLES: std::ops::RangeInclusive<usize> = 50..=2000;
-/// Tenths of similarity.
+/// Number of ranges of similarity: tenths.
 const BINS: usize = 10;
 
-/// Documents and pairs of them.
+/// Documents of a file, and pairs of them.
 pub(super) struct RealCorpus {
     pub name: &'static str,
-    /// Distinct shingles of each document.
+    /// Distinct shingles per document.
     pub documents: Vec<Vec<u64>>,
     pub pairs: Vec<RealPair>,
 }
 
-/// Two documents of a corpus.
+/// Pair of documents of a corpus.
 pub(super) struct RealPair {
     pub a: usize,
     pub b: usize,
-    /// Exactly.
+    /// Exact similarity.
     pub similarity: f64,
 }
 
@@ -45,7 +46,7 @@ struct Record {
     text: String,
 }
 
-/// The corpora of a folder, with at most so many pairs of each tenth of similarity.
+/// Reads the corpora of a folder, with at most `pairs` pairs per tenth of similarity.
 pub(super) fn read_all(data: &Path, pairs: usize) -> Result<Vec<RealCorpus>> {
     NAMES.into_iter().map(|name| read(&data.join(name), name, pairs)).collect()
 }
@@ -77,10 +78,10 @@ fn read(path: &Path, name: &'static str, pairs: usize) -> Result<RealCorpus> {
     })
 }
 
-/// Pairs that share a band of two registers, and some that share nothing, at most `most` of each tenth of similarity.
+/// Chooses pairs that share a band of two registers, and random pairs, at most `most` per tenth of similarity.
 fn choose(sets: &[ShingleSet], most: usize) -> Result<BTreeMap<(usize, usize), f64>> {
     const BANDS: usize = 32;
-    /// Documents before it on one shelf that a document is compared with.
+    /// Number of preceding documents of a shelf with which a document is paired.
     const BEFORE: usize = 4;
     let sketcher = Method::minhash(2 * BANDS).build(1)?;
     let banding = Banding::new(BANDS, 2, 2 * BANDS)?;
@@ -104,7 +105,7 @@ fn choose(sets: &[ShingleSet], most: usize) -> Result<BTreeMap<(usize, usize), f
     }
     candidates.sort_unstable();
     candidates.dedup();
-    // In a random order, so that neighbours of a file are not all that is taken.
+    // The order is random, because otherwise most chosen pairs would be neighbours in the file.
     random.shuffle(&mut candidates);
     let mut bins = [0; BINS];
     let mut chosen = BTreeMap::new();
@@ -114,7 +115,7 @@ fn choose(sets: &[ShingleSet], most: usize) -> Result<BTreeMap<(usize, usize), f
         }
         let similarity = Overlap::of(&sets[a], &sets[b]).jaccard();
         let bin = ((similarity * BINS as f64) as usize).min(BINS - 1);
-        // Equal documents tell nothing: every sketch is right about them.
+        // Equal documents are left out, because every sketch is exact for them.
         if similarity < 1.0 && bins[bin] < most {
             bins[bin] += 1;
             chosen.insert((a, b), similarity);

@@ -1,7 +1,8 @@
-//! `docs/concepts/comparison.md`: all sketches at equal bytes and at equal time, on real documents.
+//! Compares all sketches at equal bytes and at equal time on real documents, for `docs/concepts/comparison.md`.
 //!
-//! Pairs of real documents are chosen so that all similarities occur, their exact similarity is computed, and each sketch in each
-//! size estimates it with hash functions of several seeds. Errors are the same in every run; times are of the machine.
+//! Pairs of real documents are chosen so that all similarities occur. Each sketch in each size estimates their
+//! similarity with hash functions of several seeds, and the exact similarity is computed. Errors are the same in every
+//! run; times depend on the machine.
 
 mod contender;
 mod corpus;
@@ -18,61 +19,61 @@ use crate::concepts::File;
 use contender::{Contender, contenders};
 use corpus::RealCorpus;
 
-/// Bytes of a sketch that are compared.
+/// Sizes that are compared, in bytes per sketch.
 pub(crate) const SIZES: [usize; 7] = [16, 32, 64, 128, 256, 512, 1024];
 /// Similarity from which a pair counts as similar.
 pub(crate) const SIMILAR: f64 = 0.5;
 
-/// How much is measured.
+/// Options that set the amount of measurements.
 #[derive(Debug, Clone, Copy)]
 pub struct ComparisonOptions {
-    /// Seeds of each sketch.
+    /// Number of seeds per sketch.
     pub seeds: u64,
-    /// Pairs of each tenth of similarity, at most.
+    /// Upper bound on the pairs per tenth of similarity.
     pub pairs: usize,
-    /// Threads to work with.
+    /// Number of threads.
     pub threads: usize,
 }
 
-/// The errors of one sketch in one size on one corpus.
+/// Errors of one sketch in one size on one corpus.
 #[derive(Debug, Clone)]
 pub(crate) struct Measured {
     pub corpus: usize,
     pub contender: String,
-    /// The text form or the parameters.
+    /// Text form of a sketch of the library, or the parameters of another sketch.
     pub form: String,
-    /// The size that is compared, and what the sketch takes of it.
+    /// Size in bytes at which sketches are compared; `bytes` is the size of this sketch.
     pub size: usize,
     pub bytes: usize,
-    /// Of pairs with [`SIMILAR`] or more, and of all pairs.
+    /// Error of pairs with a similarity of [`SIMILAR`] or more; `all` is the error of all pairs.
     pub similar: RootMeanSquare,
     pub all: RootMeanSquare,
-    /// Nanoseconds per shingle to make sketches: the least of all seeds.
+    /// Nanoseconds per shingle to make a sketch, with the fastest seed.
     pub nanoseconds: f64,
 }
 
-/// A root mean square over seeds and pairs.
+/// Root mean square over seeds and pairs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct RootMeanSquare {
     pub value: f64,
-    /// By the scatter of the mean squares from seed to seed.
+    /// Standard error, from the scatter of the mean squares between seeds.
     pub standard_error: f64,
 }
 
 impl RootMeanSquare {
-    /// From the mean square of each seed.
+    /// Computes the root mean square from the mean square of each seed.
     fn of(squares: &[f64]) -> Self {
         let n = squares.len() as f64;
         let mean = squares.iter().sum::<f64>() / n;
         let spread = squares.iter().map(|square| (square - mean).powi(2)).sum::<f64>() / (n - 1.0);
         let value = mean.sqrt();
-        // d√x = dx/2√x.
+        // d√x = dx/2√x gives the error of the root.
         let standard_error = if value > 0.0 { (spread / n).sqrt() / (2.0 * value) } else { 0.0 };
         Self { value, standard_error }
     }
 }
 
-/// The page and its pictures, from the corpora of a folder.
+/// Returns the page and its charts, computed from the corpora of a folder.
 pub fn files(data: &Path, options: ComparisonOptions) -> Result<Vec<File>> {
     let corpora = corpus::read_all(data, options.pairs)?;
     let mut tasks = vec![];
@@ -81,7 +82,7 @@ pub fn files(data: &Path, options: ComparisonOptions) -> Result<Vec<File>> {
             tasks.extend(contenders(size).into_iter().map(|contender| (corpus, size, contender)));
         }
     }
-    // The longest first, so that no thread is left with one of them at the end.
+    // The slowest tasks come first, because a slow task at the end would leave the other threads idle.
     tasks.sort_by_key(|(_, _, contender)| std::cmp::Reverse(contender.hashes));
     let mut measured: Vec<Result<Measured>> = Vec::with_capacity(tasks.len());
     let work = |(): &mut (), at: usize| {
@@ -148,13 +149,13 @@ mod tests {
     #[test]
     fn a_root_mean_square_has_the_error_of_its_square() {
         let found = RootMeanSquare::of(&[0.01, 0.03]);
-        // A mean of 0.02 with a standard error of 0.01.
+        // The mean is 0.02, with a standard error of 0.01.
         assert!((found.value - 0.02_f64.sqrt()).abs() < 1e-12);
         assert!((found.standard_error - 0.01 / (2.0 * 0.02_f64.sqrt())).abs() < 1e-12);
         assert_eq!(RootMeanSquare::of(&[0.0, 0.0]), RootMeanSquare { value: 0.0, standard_error: 0.0 });
     }
 
-    /// On made-up files: the page has every sketch in every size, and errors fall as sketches grow.
+    /// On generated files, the page has every sketch in every size, and errors fall as sketches grow.
     #[test]
     fn small_corpora_give_a_page() {
         let folder = tempfile::tempdir().unwrap();

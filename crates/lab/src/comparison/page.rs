@@ -1,4 +1,4 @@
-//! The page: tables, fronts and two pictures.
+//! Writes the page: tables, Pareto fronts and two charts.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use super::contender::contenders;
 use super::corpus::RealCorpus;
 use super::{ComparisonOptions, Measured, RootMeanSquare, SIMILAR, SIZES};
 
-/// Time budgets, in nanoseconds per shingle.
+/// Time budgets in nanoseconds per shingle.
 const BUDGETS: [f64; 6] = [10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0];
-/// The size whose errors stand side by side for all corpora.
+/// Size in bytes for the table with the errors of all corpora side by side.
 const OVERVIEW: usize = 256;
-/// Sketches that are drawn, as many as have looks of their own.
+/// Sketches that are drawn. There are only seven, because a chart has seven line styles.
 const DRAWN: [&str; 7] = [
     "minhash",
     "one-permutation",
@@ -25,14 +25,14 @@ const DRAWN: [&str; 7] = [
     "HyperMinHash, 8 bits",
 ];
 
-/// A kind of sketch.
+/// Kind of sketch.
 struct KindName {
     name: String,
     is_of_library: bool,
 }
 
 impl KindName {
-    /// The name as a cell: code if it is a text form of the library.
+    /// Returns the name as a cell, as code if it is a text form of the library.
     fn cell(&self) -> Cell {
         self.written(&self.name).into()
     }
@@ -42,21 +42,22 @@ impl KindName {
     }
 }
 
-/// One sketch in one size, over all corpora.
+/// Sketch in one size, measured on all corpora.
 struct Row<'a> {
     kind: &'a KindName,
     size: usize,
-    /// By corpus.
+    /// Measurements per corpus.
     of: Vec<&'a Measured>,
 }
 
-/// Nanoseconds per shingle of a row, as a function of its own: a method is bound to one lifetime.
+/// Returns the nanoseconds per shingle of a row. The method cannot be passed as a function, because it is bound to one
+/// lifetime.
 fn nanoseconds(row: &Row<'_>) -> f64 {
     row.nanoseconds()
 }
 
 impl Row<'_> {
-    /// The root of the mean of the squares of all corpora, each counted alike.
+    /// Returns the root of the mean square error over all corpora, each with the same weight.
     fn error(&self, of: fn(&Measured) -> RootMeanSquare) -> RootMeanSquare {
         let n = self.of.len() as f64;
         let value = (self.of.iter().map(|measured| of(measured).value.powi(2)).sum::<f64>() / n).sqrt();
@@ -69,17 +70,17 @@ impl Row<'_> {
         RootMeanSquare { value, standard_error: variance.sqrt() }
     }
 
-    /// The text form or the parameters, as code if it is one of the library's.
+    /// Returns the text form or the parameters, as code if it is a sketch of the library.
     fn form(&self) -> String {
         self.kind.written(self.of.first().map_or("", |measured| measured.form.as_str()))
     }
 
-    /// The error on one corpus.
+    /// Returns the error on one corpus.
     fn on(&self, corpus: usize, of: fn(&Measured) -> RootMeanSquare) -> Option<RootMeanSquare> {
         self.of.iter().find(|measured| measured.corpus == corpus).map(|measured| of(measured))
     }
 
-    /// Nanoseconds per shingle, on average over the corpora.
+    /// Returns the mean nanoseconds per shingle over the corpora.
     fn nanoseconds(&self) -> f64 {
         self.of.iter().map(|measured| measured.nanoseconds).sum::<f64>() / self.of.len() as f64
     }
@@ -184,7 +185,7 @@ fn page(corpora: &[RealCorpus], names: &[KindName], rows: &[Row<'_>], options: C
     )
 }
 
-/// Cells of a column, the least and those that are not clearly above it in bold.
+/// Formats the cells of a column. The least error, and every error that is not clearly above it, is bold.
 fn marked(column: &[Option<RootMeanSquare>]) -> Vec<Cell> {
     let least = column
         .iter()
@@ -215,7 +216,7 @@ fn error_table(names: &[KindName], rows: &[Row<'_>], of: fn(&Measured) -> RootMe
     table_of(&heads, &names.iter().collect::<Vec<_>>(), &columns)
 }
 
-/// Errors by corpus and over all, and mean ranks, the best first.
+/// Returns a table of errors by corpus and over all corpora, with mean ranks, the best sketch first.
 fn overview(corpora: &[RealCorpus], names: &[KindName], rows: &[Row<'_>]) -> Table {
     let mut heads = vec!["sketch"];
     heads.extend(corpora.iter().map(|corpus| corpus.name));
@@ -251,7 +252,7 @@ fn row_of<'a, 'b>(names: &[KindName], rows: &'a [Row<'b>], at: usize, size: usiz
     rows.iter().find(|row| row.kind.name == names[at].name && row.size == size)
 }
 
-/// For each sketch, the mean of its ranks by error over corpora and sizes. A sketch that is not there has the last rank.
+/// Returns the mean rank of each sketch by error, over corpora and sizes. A missing sketch has the last rank.
 fn mean_ranks(
     corpora: usize,
     names: &[KindName],
@@ -269,7 +270,7 @@ fn mean_ranks(
             };
             let errors: Vec<f64> = (0..names.len()).map(error).collect();
             for (sum, own) in sums.iter_mut().zip(&errors) {
-                // Equal errors have equal ranks; without a sketch, all others come before.
+                // Equal errors have equal ranks. A missing sketch has all others before it.
                 let before = if own.is_finite() {
                     errors.iter().filter(|error| *error < own).count()
                 } else {
@@ -282,7 +283,7 @@ fn mean_ranks(
     sums.iter().map(|sum| sum / (sizes.len() * corpora) as f64).collect()
 }
 
-/// Of the library's sketches, or of the lab's.
+/// Returns the table of least errors per time budget, for the sketches of the library or those of the lab.
 fn time_table(names: &[KindName], rows: &[Row<'_>], of_library: bool) -> Table {
     let names: Vec<&KindName> = names.iter().filter(|kind| kind.is_of_library == of_library).collect();
     let heads: Vec<String> =
@@ -311,7 +312,7 @@ fn table_of(heads: &[String], names: &[&KindName], columns: &[Vec<Cell>]) -> Tab
     table
 }
 
-/// Rows that no other row beats in error and cost, the cheapest first.
+/// Returns the Pareto front: rows that no other row beats in both error and cost, the cheapest first.
 fn front<'a, 'b>(
     rows: impl Iterator<Item = &'a Row<'b>>,
     of: fn(&Measured) -> RootMeanSquare,
@@ -331,7 +332,8 @@ where
     sorted
 }
 
-/// With the other kinds of the same size whose error is not clearly greater.
+/// Returns the Pareto front of error and bytes as a table, with the other kinds of the same size whose error is not
+/// clearly greater.
 fn front_of_bytes(rows: &[Row<'_>], of: fn(&Measured) -> RootMeanSquare) -> Table {
     let heads = ["bytes", "sketch", "error", "standard error", "within two standard errors of it"];
     let mut table = Table::new("front", "", &heads);
@@ -352,7 +354,7 @@ fn front_of_bytes(rows: &[Row<'_>], of: fn(&Measured) -> RootMeanSquare) -> Tabl
     table
 }
 
-/// Of the library's sketches.
+/// Returns the Pareto front of error and time as a table, for the sketches of the library.
 fn front_of_time(rows: &[Row<'_>]) -> Table {
     let mut table = Table::new("front", "", &["ns per shingle", "sketch", "size", "error", "standard error"]);
     let of_library = rows.iter().filter(|row| row.kind.is_of_library);
@@ -368,7 +370,7 @@ fn front_of_time(rows: &[Row<'_>]) -> Table {
     table
 }
 
-/// Whether an error is greater than another one by more than two standard errors.
+/// Reports whether an error exceeds another by more than two standard errors.
 fn is_apart(error: RootMeanSquare, least: RootMeanSquare) -> bool {
     error.value - least.value > 2.0 * error.standard_error.hypot(least.standard_error)
 }
@@ -487,7 +489,7 @@ mod tests {
         }
     }
 
-    /// Ranks are of each corpus and size by itself; equal errors share a rank, and what is missing is last.
+    /// Sketches are ranked per corpus and size. Equal errors share a rank, and a missing sketch is last.
     #[test]
     fn ranks_are_means_over_corpora_and_sizes() {
         let names = ["a", "b", "c"].map(|name| KindName { name: name.to_owned(), is_of_library: true });
@@ -513,7 +515,7 @@ mod tests {
         assert_eq!(mean_ranks(2, &names, &rows, &[32], similar), [1.5, 2.0, 2.0]);
         assert_eq!(mean_ranks(2, &names, &rows, &[16, 32], similar), [1.5, 1.75, 2.5]);
     }
-    /// What is more expensive and no better is not on the front, and equal costs leave the better one.
+    /// A row that is more expensive and no better is not on the front. Of rows with equal cost, only the better one is.
     #[test]
     fn a_front_has_what_nothing_else_beats() {
         let names =

@@ -1,7 +1,7 @@
-//! What `docs/concepts` shows: a picture a sketch, and the table of all of them.
+//! Makes the generated files of `docs/concepts`: one chart per sketch, and a table of all sketches.
 //!
-//! `cargo x docs` writes them. Lines are formulas, the ones that the library itself reports errors by; points are sketches
-//! that were made and compared, so a picture in which they part shows a formula that does not hold.
+//! `cargo x docs` writes these files. Lines show the formulas by which the library reports errors; points show sketches
+//! that were made and compared. If points and line disagree in a chart, the formula is wrong.
 
 mod charts;
 mod table;
@@ -14,16 +14,16 @@ use minwise_engine::parallel;
 use crate::plot::Chart;
 use charts::{banding, bits, registers, sections};
 
-/// A file of `docs/concepts`.
+/// Generated file of `docs/concepts`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// Its path there.
+    /// Path of the file in `docs/concepts`.
     pub path: String,
-    /// What it holds.
+    /// Content of the file.
     pub content: String,
 }
 
-/// All files, in the order of their paths.
+/// Returns all files, in the order of their paths.
 pub fn files() -> Result<Vec<File>, Error> {
     let mut files: Vec<File> = draw()?
         .into_iter()
@@ -36,7 +36,7 @@ pub fn files() -> Result<Vec<File>, Error> {
 
 type Drawing = fn() -> Result<Chart, Error>;
 
-/// Every picture with its name.
+/// Draws every chart, with its name.
 fn draw() -> Result<Vec<(&'static str, Chart)>, Error> {
     let drawings: [(&str, Drawing); 14] = [
         ("minhash", registers::minhash),

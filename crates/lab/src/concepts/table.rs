@@ -1,10 +1,10 @@
-//! The table of all sketches.
+//! Writes the table of all sketches.
 
 use minwise::sketch::{Base, Method};
 
-/// The standard error that every row reaches.
+/// Standard error that every row reaches.
 const ERROR: f64 = 0.02;
-/// At this similarity.
+/// Similarity at which every row reaches the standard error.
 const SIMILARITY: f64 = 0.8;
 
 pub(super) fn page() -> String {
@@ -24,7 +24,7 @@ pub(super) fn page() -> String {
     out
 }
 
-/// The page that explains a sketch.
+/// Returns the name of the page that explains a sketch.
 fn page_of(method: Method) -> &'static str {
     match method {
         Method::Registers(source) => match source.base {

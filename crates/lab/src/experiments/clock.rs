@@ -1,10 +1,10 @@
-//! Times of several ways to do something, taken in turns, and their ratios.
+//! Measures the times of several functions in alternation, and their ratios.
 //!
-//! Times are those that the thread spends on the processor. The wall clock also counts while other programs have the processor: on a
+//! Times are processor time of the thread. The wall clock also counts while other programs have the processor: on a
 //! loaded machine, it gave intervals of ratios that ended at twenty times the median.
 //!
-//! Other programs share caches and the clock frequency, and slow all ways of a round alike, so a ratio within a round says more than
-//! two times do. The median of many rounds does not move if some of them are disturbed.
+//! Other programs share caches and the clock frequency, and slow all functions of a round alike. A ratio within a round
+//! is therefore more accurate than two times. The median of many rounds does not change if some rounds are disturbed.
 
 use std::fmt;
 use std::hint::black_box;
@@ -13,15 +13,16 @@ use cpu_time::ThreadTime;
 
 use crate::plot::Point;
 
-/// Seconds that a way takes in a round, at least: shorter ones are repeated, or the clock's own cost would be part of their time.
+/// Minimum time of a function per round, in seconds. A shorter function is repeated, because otherwise the clock's own
+/// cost would be part of its time.
 const LEAST: f64 = 0.005;
 
-/// Seconds of each way in each round.
+/// Seconds of each function in each round.
 pub(super) struct Rounds(Vec<Vec<f64>>);
 
 impl Rounds {
-    /// Does each of the ways once per round, or as often as makes 5 ms. One round goes before and is not counted, because it finds
-    /// cold caches; it says how often short ways are repeated.
+    /// Runs each function once per round, or as often as takes 5 ms. A first round is not counted, because caches are
+    /// cold; it determines how often short functions are repeated.
     pub fn take<T>(rounds: u32, ways: &[&dyn Fn() -> T]) -> Self {
         let seconds = |way: &dyn Fn() -> T, times: u32| {
             let begin = ThreadTime::now();
@@ -36,13 +37,13 @@ impl Rounds {
         Self((0..rounds).map(round).collect())
     }
 
-    /// The time of one way over that of another.
+    /// Returns the ratio of the times of two functions.
     pub fn ratio(&self, of: usize, over: usize) -> Median {
         Median::of(self.0.iter().map(|round| round[of] / round[over]).collect())
     }
 }
 
-/// A median and its 95 % interval.
+/// Median with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Median {
     pub value: f64,
@@ -51,8 +52,8 @@ pub(super) struct Median {
 }
 
 impl Median {
-    /// The interval is between two of the values: the number of values below the median of their law is binomial, and leaves the
-    /// range n/2 ± 0.98·√n in 5 of 100 cases.
+    /// Computes the median. The ends of the interval are two of the values: the number of values below the true median
+    /// is binomial, and lies outside the range n/2 ± 0.98·√n in 5 of 100 cases.
     fn of(mut values: Vec<f64>) -> Self {
         values.sort_by(f64::total_cmp);
         let last = values.len() - 1;
@@ -62,12 +63,12 @@ impl Median {
         Self { value, low: at((middle - reach).floor()), high: at((middle + reach).ceil()) }
     }
 
-    /// Whether the whole interval is within a range.
+    /// Reports whether the whole interval is within a range.
     pub fn is_within(self, low: f64, high: f64) -> bool {
         low <= self.low && self.high <= high
     }
 
-    /// A point of a chart, with the interval as its bar.
+    /// Returns a point of a chart, with the interval as its error bar.
     pub fn point(self, x: f64) -> Point {
         Point { x, y: self.value, error: Some((self.low, self.high)) }
     }
@@ -79,7 +80,7 @@ impl fmt::Display for Median {
     }
 }
 
-/// How bars of times are to be read.
+/// Explanation of the error bars of times.
 pub(super) const BARS: &str =
     "Points: medians of the rounds of this run. Bars: 95 % intervals of the medians, by order statistics.";
 
@@ -90,14 +91,14 @@ mod tests {
     #[test]
     fn medians_and_their_ranks() {
         let median = Median::of((1..=100).rev().map(f64::from).collect());
-        // Ranks 49.5 ± 9.8, counted from 0.
+        // The ranks are 49.5 ± 9.8, counted from 0.
         assert_eq!((median.value, median.low, median.high), (50.5, 40.0, 61.0));
         let one = Median::of(vec![3.0]);
         assert_eq!((one.value, one.low, one.high), (3.0, 3.0, 3.0));
         assert!(median.is_within(40.0, 61.0) && !median.is_within(41.0, 70.0));
     }
 
-    /// Work that waits takes no time of the processor, and work that computes does.
+    /// Waiting takes no processor time; computing does.
     #[test]
     fn waiting_is_not_counted() {
         let wait = || std::thread::sleep(std::time::Duration::from_millis(20));
@@ -115,7 +116,8 @@ mod tests {
         assert_eq!(Rounds(rounds).ratio(1, 0).value, 2.0);
     }
 
-    /// A way that takes longer than 5 ms is done once per round; a shorter one is repeated, and its time is that of one of them.
+    /// A function that takes longer than 5 ms runs once per round. A shorter one is repeated, and its time is that of
+    /// one repetition.
     #[test]
     fn every_way_is_timed_in_every_round() {
         let [short, long] = [std::cell::Cell::new(0), std::cell::Cell::new(0)];

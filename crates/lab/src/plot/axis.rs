@@ -1,48 +1,48 @@
-//! Axes: which part of the numbers is shown, where each number lies, and which ones are written beside it.
+//! Axes: the shown range of numbers, the place of each number, and the numbers that are written beside the axis.
 
 use super::text::power_of_ten;
 
-/// How numbers are laid out along an axis.
+/// Scale of the numbers along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// Equal differences are equal lengths.
     Linear,
-    /// Equal ratios are equal lengths; only numbers above 0 have a place.
+    /// Equal ratios are equal lengths. Only numbers above 0 have a place.
     Log,
 }
 
-/// An axis as it is asked for.
+/// Axis as requested.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// What the numbers are, with their unit.
+    /// Name of the numbers, with their unit.
     pub label: String,
-    /// How they are laid out.
+    /// Scale of the numbers.
     pub scale: Scale,
-    /// The ends, or as far as the data go.
+    /// Ends of the axis. Without them, the axis covers the data.
     pub range: Option<(f64, f64)>,
 }
 
 impl Axis {
-    /// A linear axis as long as the data are.
+    /// Returns a linear axis that covers the data.
     #[must_use]
     pub fn linear(label: &str) -> Self {
         Self { label: label.to_owned(), scale: Scale::Linear, range: None }
     }
 
-    /// A logarithmic axis as long as the data are.
+    /// Returns a logarithmic axis that covers the data.
     #[must_use]
     pub fn log(label: &str) -> Self {
         Self { label: label.to_owned(), scale: Scale::Log, range: None }
     }
 
-    /// The same axis with these ends.
+    /// Sets the ends of the axis.
     #[must_use]
     pub fn between(mut self, low: f64, high: f64) -> Self {
         self.range = Some((low, high));
         self
     }
 
-    /// The axis fitted to what is to be drawn.
+    /// Fits the axis to the values that are drawn.
     pub(super) fn fit(&self, values: &[f64]) -> Ruler {
         let shown = |value: &f64| value.is_finite() && (self.scale == Scale::Linear || *value > 0.0);
         let ends = values.iter().copied().filter(shown).fold(None, |ends: Option<(f64, f64)>, value| {
@@ -52,7 +52,8 @@ impl Axis {
         match self.scale {
             Scale::Linear => {
                 let (low, high) = self.range.filter(valid).or(ends).unwrap_or((0.0, 1.0));
-                // One value, or values too near to one another to be told apart, still need an axis around them.
+                // If there is one value, or if the values are nearly equal, the axis is extended, because it must not
+                // have length 0.
                 let high = if high - low > high.abs().max(low.abs()) * 1e-9 {
                     high
                 } else {
@@ -69,14 +70,14 @@ impl Axis {
     }
 }
 
-/// A number beside the axis, or a mark without one.
+/// Mark beside the axis, with a number or without one.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tick {
     pub value: f64,
     pub label: Option<String>,
 }
 
-/// An axis with ends and numbers.
+/// Axis with ends and ticks.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Ruler {
     scale: Scale,
@@ -86,7 +87,8 @@ pub(super) struct Ruler {
 }
 
 impl Ruler {
-    /// Where a value lies, 0 at the low end and 1 at the high one; none for what has no place on the scale.
+    /// Returns the place of a value, 0 at the low end and 1 at the high end. A value without a place on the scale gives
+    /// `None`.
     pub fn place(&self, value: f64) -> Option<f64> {
         if !value.is_finite() {
             return None;
@@ -101,23 +103,23 @@ impl Ruler {
         }
     }
 
-    /// Where a value lies, if that is between the ends.
+    /// Returns the place of a value, if the place lies between the ends.
     pub fn inside(&self, value: f64) -> Option<f64> {
         self.place(value).filter(|place| (-1e-9..=1.0 + 1e-9).contains(place))
     }
 
     fn linear((low, high): (f64, f64), is_fixed: bool) -> Self {
-        /// Numbers beside an axis, at most.
+        /// Upper bound on the numbers beside an axis.
         const MOST: f64 = 8.0;
         let span = high - low;
-        // The smallest of 1, 2, 5, 10 … that leaves room between the numbers.
+        // The step is the smallest of 1, 2, 5, 10 … that leaves room between the numbers.
         let exponent = (span / MOST).log10().floor() as i32;
         let steps = (exponent..).flat_map(|exponent| [1, 2, 5].map(|digit| (digit, exponent)));
         let size = |(digit, exponent): (i32, i32)| f64::from(digit) * 10_f64.powi(exponent);
         let (digit, exponent) =
             steps.take(12).find(|&step| span / size(step) <= MOST).unwrap_or((1, exponent));
         let step = size((digit, exponent));
-        // A little tolerance, because 0.3/0.1 is not 3.
+        // The tolerance is needed because 0.3/0.1 is not exactly 3.
         let first = (low / step - 1e-9).ceil();
         let last = (high / step + 1e-9).floor();
         let (low, high, first, last) = if is_fixed {
@@ -138,9 +140,10 @@ impl Ruler {
     }
 
     fn log((low, high): (f64, f64), is_fixed: bool) -> Self {
-        /// Over more powers of ten than this, only the powers have numbers.
+        /// Largest number of powers of ten with numbers between the powers. On a longer axis, only the powers have
+        /// numbers.
         const FEW: i32 = 2;
-        /// Over more than this, only some of them.
+        /// Largest number of powers of ten that all have numbers. On a longer axis, only some powers have numbers.
         const MANY: i32 = 8;
         let first = (low.log10() + 1e-9).floor() as i32;
         let last = (high.log10() - 1e-9).ceil() as i32;

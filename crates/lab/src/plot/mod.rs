@@ -1,16 +1,17 @@
-//! Line and point charts as SVG.
+//! Draws line and point charts as SVG.
 //!
-//! A chart is a value and [`Chart::svg`] its picture: the same chart gives the same bytes. Nothing is left to the viewer
-//! but the font, so there are no scripts, no links to elsewhere and no element ids that could clash with those of another
-//! chart on one page.
+//! A chart is a value, and [`Chart::svg`] draws it: the same chart gives the same bytes. Only the font depends on the
+//! viewer. There are no scripts, no external links, and no element ids that could clash with those of another chart on
+//! one page.
 //!
-//! - Series differ in colour, in dashes and in markers, so they can be told apart in black and white.
+//! - Series differ in colour, in dashes and in markers, so they can be distinguished in black and white.
 //! - Colours follow the reader's light or dark background.
-//! - Text is text, in the reader's sans-serif font. Its width is not known here, so whatever stands beside it has
-//!   room for wide letters.
-//! - Title and description are read to those who do not see the picture.
+//! - Text is stored as text, in the reader's sans-serif font. Its width is unknown, so the layout leaves room for wide
+//!   letters.
+//! - Screen readers read the title and the description.
 //!
-//! Coordinates are rounded to a tenth of a pixel, far above what the logarithms of two machines differ by.
+//! Coordinates are rounded to a tenth of a pixel, which is far more than the difference between the logarithms of two
+//! machines.
 
 mod axis;
 mod svg;
@@ -19,42 +20,42 @@ mod text;
 pub use axis::{Axis, Scale};
 pub(crate) use text::{attribute, escape};
 
-/// A picture of some series over two axes.
+/// Chart of some series over two axes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
-    /// What the picture shows, in a line.
+    /// Subject of the chart, in one line.
     pub title: String,
-    /// What is to be seen in it, for those who do not see it.
+    /// Description of what can be seen, for people who cannot see the chart.
     pub description: String,
-    /// How to read it, in small print below the legend.
+    /// Explanation of points and bars, in small print below the legend.
     pub note: String,
-    /// What runs to the right.
+    /// Horizontal axis.
     pub x: Axis,
-    /// What runs upwards.
+    /// Vertical axis.
     pub y: Axis,
-    /// What is drawn, in the order of the legend.
+    /// Series, in the order of the legend.
     pub series: Vec<Series>,
 }
 
-/// A line, points, or both, under one name.
+/// Line, points, or both, under one name.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Series {
-    /// Its name in the legend.
+    /// Name in the legend.
     pub label: String,
-    /// Points joined by a line; the line is broken where a value is not a number or has no place on the axis.
+    /// Points joined by a line. The line has a gap at a value that is not a number or has no place on the axis.
     pub line: Vec<(f64, f64)>,
     /// Points with markers.
     pub points: Vec<Point>,
 }
 
-/// A marker, with an error bar if there is an error.
+/// Marker, with an error bar if there is an error.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// Where it is.
+    /// Horizontal value.
     pub x: f64,
-    /// How high.
+    /// Vertical value.
     pub y: f64,
-    /// The ends of its error bar.
+    /// Ends of the error bar.
     pub error: Option<(f64, f64)>,
 }
 
@@ -69,14 +70,14 @@ impl Chart {
 }
 
 impl Series {
-    /// The values of `f` at `steps` + 1 places from `from` to `to`, joined.
+    /// Returns a series whose line joins the values of `f` at `steps` + 1 places from `from` to `to`.
     pub fn of(label: &str, (from, to): (f64, f64), steps: u32, f: impl Fn(f64) -> f64) -> Self {
         let at = |step: u32| from + (to - from) * f64::from(step) / f64::from(steps);
         let line = (0..=steps).map(|step| (at(step), f(at(step)))).collect();
         Self { label: label.to_owned(), line, points: vec![] }
     }
 
-    /// The same with these points.
+    /// Sets the points of the series.
     #[must_use]
     pub fn with_points(mut self, points: Vec<Point>) -> Self {
         self.points = points;

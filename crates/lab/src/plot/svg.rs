@@ -1,24 +1,24 @@
-//! The picture itself: where everything lies, and how it is written down.
+//! Lays out a chart and writes it as SVG.
 
 use super::axis::Ruler;
 use super::text::{escape, width, wrap};
 use super::{Chart, Point, Series};
 
-/// Pixels of the picture from left to right. Text is large for it, so that it can be read at half the size too.
+/// Width of the chart in pixels. Text is large in relation to it, so that it can be read at half the size, too.
 const WIDTH: f64 = 640.0;
 const LEFT: f64 = 76.0;
 const RIGHT: f64 = 18.0;
 const HEIGHT_OF_PLOT: f64 = 320.0;
 const PLOT: f64 = WIDTH - LEFT - RIGHT;
-/// Letters of the title, of most text, and of the note.
+/// Font sizes of the title, of most text (`TEXT`), and of the note (`SMALL`), in pixels.
 const TITLE: f64 = 17.0;
 const TEXT: f64 = 14.0;
 const SMALL: f64 = 12.5;
-/// The piece of line in the legend.
+/// Length of the line sample in the legend, in pixels.
 const SAMPLE: f64 = 38.0;
 
-/// Series take their looks in turn: colours on light and on dark, dashes. Each colour has at least 4.5 times the
-/// brightness of its ground or the ground of it, and they stay apart for the colour-blind.
+/// Styles that the series take in turn: colour on a light background, colour on a dark background, and dashes. The
+/// contrast of each colour to its background is at least 4.5, and colour-blind readers can distinguish the colours.
 const LOOKS: [(&str, &str, &str); 7] = [
     ("#1b1b1b", "#e8e8e8", ""),
     ("#0067a5", "#62b5f0", "9 4"),
@@ -33,7 +33,7 @@ const INK: (&str, &str) = ("#1b1b1b", "#e8e8e8");
 const GRID: (&str, &str) = ("#dddddd", "#30363d");
 
 impl Chart {
-    /// The picture.
+    /// Returns the chart as SVG.
     #[must_use]
     pub fn svg(&self) -> String {
         draw(self)
@@ -67,7 +67,7 @@ fn draw(chart: &Chart) -> String {
     }
     let frame = PlotFrame { top, x: &x, y: &y };
     out += &frame.axes(chart);
-    // A nested picture cuts off what runs out of the frame, and needs no id to do it.
+    // The nested `svg` clips lines that run out of the frame. Unlike a clip path, it needs no id.
     out += &format!(
         "<svg x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\">\n",
         px(LEFT),
@@ -89,7 +89,7 @@ fn draw(chart: &Chart) -> String {
     out + "</svg>\n"
 }
 
-/// A coordinate: a tenth of a pixel, and no more characters than that takes.
+/// Formats a coordinate to a tenth of a pixel, in as few characters as possible.
 fn px(value: f64) -> String {
     let written = format!("{value:.1}");
     let short = written.strip_suffix(".0").unwrap_or(&written);
@@ -132,7 +132,7 @@ fn style() -> String {
     style
 }
 
-/// Where data are drawn.
+/// Frame in which data are drawn.
 struct PlotFrame<'a> {
     top: f64,
     x: &'a Ruler,
@@ -184,12 +184,12 @@ impl PlotFrame<'_> {
         )
     }
 
-    /// The line of a series, in the coordinates of the nested picture.
+    /// Returns the line of a series, in the coordinates of the nested `svg`.
     fn line(&self, series: &Series, at: usize) -> String {
         let mut path = String::new();
         let mut is_down = false;
         for &(x, y) in &series.line {
-            // Far outside is far enough: a viewer need not handle numbers without bound.
+            // Points more than 100 frames away are left out, because a viewer may not handle unbounded numbers.
             let place =
                 self.x.place(x).zip(self.y.place(y)).filter(|(x, y)| x.abs() < 100.0 && y.abs() < 100.0);
             if let Some((x, y)) = place {
@@ -214,7 +214,7 @@ impl PlotFrame<'_> {
         let (x, y) = (LEFT + x * PLOT, up(y));
         let mut bar = String::new();
         if let Some((low, high)) = point.error {
-            // What has no place on a logarithmic axis lies below all that have one.
+            // A value without a place on a logarithmic axis is 0 or negative, so it lies below all others.
             let end = |value: f64| up(self.y.place(value).unwrap_or(0.0).clamp(0.0, 1.0));
             bar = format!(
                 "<path class=\"mark s{}\" d=\"M{} {}V{}M{} {}h8M{} {}h8\"/>\n",
@@ -232,9 +232,9 @@ impl PlotFrame<'_> {
     }
 }
 
-/// The marker of a series.
+/// Returns the marker of a series.
 fn marker(at: usize, x: f64, y: f64) -> String {
-    // From its middle; r is half a side, so that all look equally large.
+    // Each path begins relative to the middle of the marker. The sizes differ, so that all markers look equally large.
     let from = |dx: f64, dy: f64| format!("M{} {}", px(x + dx), px(y + dy));
     let (fill, path) = match at % LOOKS.len() {
         0 => ("full", format!("{}a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0 -7.2 0z", from(-3.6, 0.0))),
@@ -248,7 +248,7 @@ fn marker(at: usize, x: f64, y: f64) -> String {
     format!("<path class=\"mark {fill} s{}\" d=\"{path}\"/>\n", at % LOOKS.len())
 }
 
-/// The names of the series below the frame, in as many columns as there is room for.
+/// Names of the series below the frame, in as many columns as fit.
 struct Legend {
     top: f64,
     bottom: f64,
@@ -324,7 +324,8 @@ mod tests {
         ] {
             assert!(svg.contains(part), "{part} is not in\n{svg}");
         }
-        // Two lines, each in the frame and in the legend; two markers and one in the legend; one error bar.
+        // There are two lines, each in the frame and in the legend, two markers and one in the legend, and one error
+        // bar.
         assert_eq!(count(&svg, "class=\"line s"), 4);
         assert_eq!(count(&svg, "class=\"mark full s0\""), 3);
         assert_eq!(count(&svg, "class=\"mark s0\""), 1);
@@ -334,7 +335,7 @@ mod tests {
     #[test]
     fn places_are_where_the_axes_say() {
         let svg = chart().svg();
-        // From (0, 0) to (1, 1) over a frame of 546 × 320, whose y runs down.
+        // The line runs from (0, 0) to (1, 1) over a frame of 546 × 320, whose y axis points down.
         assert!(svg.contains("d=\"M0 320L136.5 300L273 240L409.5 140L546 0\""), "{svg}");
     }
 

@@ -1,8 +1,8 @@
-//! Text of a chart: escaped, wrapped, and how wide it may be.
+//! Text of a chart: escaping, line breaks, and an upper bound on its width.
 
 use minwise_corpus::{Quotes, escape_html};
 
-/// `digit`·10^`exponent`, written out where that is short.
+/// Formats `digit`·10^`exponent`, without an exponent if it is short.
 pub(super) fn power_of_ten(digit: i32, exponent: i32) -> String {
     match exponent {
         0..=4 => format!("{digit}{}", "0".repeat(exponent as usize)),
@@ -24,27 +24,27 @@ pub(super) fn power_of_ten(digit: i32, exponent: i32) -> String {
     }
 }
 
-/// Text as it stands in an element.
+/// Escapes text for an element.
 pub(crate) fn escape(text: &str) -> String {
     escape_html(&without_controls(text), Quotes::None)
 }
 
-/// Text as it stands in an attribute, in double quotation marks.
+/// Escapes text for an attribute in double quotation marks.
 pub(crate) fn attribute(text: &str) -> String {
     escape_html(&without_controls(text), Quotes::Double)
 }
 
-/// Spaces stand for control characters, because XML has no way to write most of them.
+/// Replaces control characters by spaces, because most of them cannot be written in XML.
 fn without_controls(text: &str) -> String {
     text.replace(char::is_control, " ")
 }
 
-/// How wide text of this size is, at most in most fonts.
+/// Returns the width of text of this size in pixels, which is an upper bound in most fonts.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * 0.58
 }
 
-/// Lines of at most this width, broken between words; a word that is wider stands alone.
+/// Breaks text into lines of at most this width. A word that is wider has a line of its own.
 pub(super) fn wrap(text: &str, size: f64, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = vec![];
     for word in text.split_whitespace() {

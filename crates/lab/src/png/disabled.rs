@@ -1,18 +1,18 @@
-//! No PNG, in a command that was built without it.
+//! Replaces the PNG renderer if `minwise-lab` was built without it.
 
 use anyhow::{Result, bail};
 
-/// Makes PNG of SVG; there is none.
+/// Renderer that cannot be made.
 #[derive(Debug)]
 pub enum Renderer {}
 
 impl Renderer {
-    /// An error, always.
+    /// Returns an error.
     pub fn new() -> Result<Self> {
         bail!("`minwise-lab` was built without its feature `png`")
     }
 
-    /// The PNG file of a picture.
+    /// Returns the PNG file of an SVG chart.
     pub fn png(&self, _svg: &str) -> Result<Vec<u8>> {
         match *self {}
     }

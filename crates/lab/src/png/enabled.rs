@@ -1,4 +1,4 @@
-//! PNG by `resvg`.
+//! Converts SVG to PNG with `resvg`.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::fontdb::{Database, Family, Query};
 use resvg::usvg::{Options, Tree};
 
-/// Pixels for each one of the SVG, so that letters are sharp on today's screens and on paper.
+/// Number of pixels per pixel of the SVG. With 2, letters are sharp on current screens and on paper.
 const SCALE: f32 = 2.0;
 
-/// Makes PNG of SVG.
+/// Converts SVG to PNG.
 #[derive(Debug)]
 pub struct Renderer {
     fonts: Arc<Database>,
@@ -18,7 +18,7 @@ pub struct Renderer {
 }
 
 impl Renderer {
-    /// With the fonts of the machine; it is an error if there are none, since text would be lost.
+    /// Returns a renderer with the fonts of the machine, or an error if there are none, because text would be lost.
     pub fn new() -> Result<Self> {
         let mut fonts = Database::new();
         fonts.load_system_fonts();
@@ -28,7 +28,7 @@ impl Renderer {
     fn with_fonts(fonts: Database) -> Result<Self> {
         let wanted = Query { families: &[Family::SansSerif], ..Query::default() };
         let chosen = fonts.query(&wanted).and_then(|id| fonts.face(id));
-        // Whatever the system calls sans-serif may not be installed; any letters are better than none.
+        // The default sans-serif font of the system may not be installed. Then any font is taken.
         let Some(face) = chosen.or_else(|| fonts.faces().next()) else {
             bail!("no font was found, and without one PNG pictures would have no text");
         };
@@ -36,7 +36,7 @@ impl Renderer {
         Ok(Self { fonts: Arc::new(fonts), family })
     }
 
-    /// The PNG file of a picture.
+    /// Returns the PNG file of an SVG chart.
     pub fn png(&self, svg: &str) -> Result<Vec<u8>> {
         let mut options = Options { fontdb: Arc::clone(&self.fonts), ..Options::default() };
         options.fontdb_mut().set_sans_serif_family(&self.family);
@@ -52,7 +52,7 @@ impl Renderer {
 mod tests {
     use super::*;
 
-    /// The width and height that a PNG file begins with.
+    /// Returns the width and height in the header of a PNG file.
     fn size(png: &[u8]) -> (u32, u32) {
         assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n");
         let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());

@@ -1,10 +1,10 @@
-//! Pictures as PNG, for those who cannot use SVG.
+//! Converts charts to PNG, for readers who cannot use SVG.
 //!
-//! A picture has the letters of the fonts of the machine, so PNG files are not the same everywhere, as everything else of
-//! a record is. They have the light colours, and two pixels for each of the SVG.
+//! The letters come from the fonts of the machine. PNG files therefore differ between machines, unlike all other files
+//! of a record. They have the light colours, and two pixels per pixel of the SVG.
 //!
-//! The renderer takes longer to build than the rest of the lab: it is there with the feature `png`, which `minwise-lab`
-//! has unless it is built without default features.
+//! The renderer takes longer to build than the rest of the lab, so it is behind the feature `png`, which `minwise-lab`
+//! has by default.
 
 #[cfg_attr(feature = "png", path = "enabled.rs")]
 #[cfg_attr(not(feature = "png"), path = "disabled.rs")]

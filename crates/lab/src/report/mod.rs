@@ -1,8 +1,8 @@
-//! One page of all records of a folder, which opens without a network.
+//! Writes one page of all records of a folder. The page opens without a network.
 //!
-//! Everything is in the file: the style, and the pictures as `data:` images, in which a browser runs no script and loads
-//! nothing. So the page is safe to open even if somebody else wrote what is in the folder; text is escaped for the same
-//! reason.
+//! The file has everything: the style, and the charts as `data:` images, in which a browser runs no script and loads
+//! nothing. The page is therefore safe to open even if somebody else wrote the records. For the same reason, text is
+//! escaped.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::table::{Cell, Table};
 
 const STYLE: &str = include_str!("page.css");
 
-/// The page of these records, whose pictures lie below `folder`.
+/// Returns the page of these records, whose charts lie below `folder`.
 pub fn page(folder: &Path, records: &[ExperimentRecord]) -> Result<String> {
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -102,7 +102,7 @@ fn section(folder: &Path, record: &ExperimentRecord) -> Result<String> {
 }
 
 fn figure(folder: &Path, record: &ExperimentRecord, picture: &Picture) -> Result<String> {
-    // The name comes from a file: it must not lead out of the folder.
+    // The name comes from a file, so it must not lead out of the folder.
     let is_plain = |name: &str| {
         name.split('/').all(|part| !part.is_empty() && !part.starts_with('.') && !part.contains(['\\', ':']))
     };
@@ -134,7 +134,7 @@ fn table(table: &Table) -> String {
     out + "</tbody></table></div>\n"
 }
 
-/// Bytes of a `data:` address.
+/// Encodes text for a `data:` address.
 fn percent_encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len() * 3 / 2);
     for byte in text.bytes() {

@@ -1,20 +1,20 @@
-//! The binomial law, in plain numbers.
+//! Binomial law, computed in a simple way.
 //!
-//! The filter of the library has laws of its own; what it decides is checked here against this one, which shares no code
-//! with them.
+//! The filter of the library has its own implementation of this law. The experiments check its decisions against this
+//! one, which shares no code with it.
 
-/// The number of successes in n trials.
+/// Distribution of the number of successes in n trials.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Binomial {
     probabilities: Vec<f64>,
 }
 
 impl Binomial {
-    /// Of `trials` trials that succeed with this probability.
+    /// Returns the distribution for `trials` trials that succeed with this probability.
     pub fn new(trials: usize, probability: f64) -> Self {
         let mut probabilities = vec![0.0; trials + 1];
         let mode = ((trials + 1) as f64 * probability).floor().min(trials as f64) as usize;
-        // From the mode to both sides, where each is a multiple of its neighbour; then all are scaled to sum to 1.
+        // The values are computed from the mode to both sides, each from its neighbour, and then scaled to sum to 1.
         probabilities[mode] = 1.0;
         let odds = probability / (1.0 - probability);
         for x in mode..trials {
@@ -30,12 +30,12 @@ impl Binomial {
         Self { probabilities }
     }
 
-    /// P(X = x) for each x.
+    /// Returns P(X = x) for each x.
     pub fn probabilities(&self) -> &[f64] {
         &self.probabilities
     }
 
-    /// P(X ≥ x) for each x, and 0 behind the last.
+    /// Returns P(X ≥ x) for each x, and 0 after the last x.
     pub fn tails(&self) -> Vec<f64> {
         let mut tails = vec![0.0; self.probabilities.len() + 1];
         for (x, p) in self.probabilities.iter().enumerate().rev() {
@@ -44,17 +44,17 @@ impl Binomial {
         tails
     }
 
-    /// P(X ≤ x), summed from the small end.
+    /// Returns P(X ≤ x), summed from the smallest x.
     pub fn at_most(&self, x: usize) -> f64 {
         self.probabilities.iter().take(x + 1).sum()
     }
 
-    /// P(X ≥ x), summed from the small end.
+    /// Returns P(X ≥ x), summed from the largest x.
     pub fn at_least(&self, x: usize) -> f64 {
         self.probabilities.iter().skip(x).rev().sum()
     }
 
-    /// The probability that X is one of these.
+    /// Returns the probability of the values for which `is_one` is true.
     pub fn probability(&self, is_one: impl Fn(usize) -> bool) -> f64 {
         self.probabilities.iter().enumerate().filter(|(x, _)| is_one(*x)).map(|(_, p)| p).sum()
     }
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(law.tails(), [1.0, 0.875, 0.5, 0.125, 0.0]);
     }
 
-    /// The tails of docs/sources/filter.md#thresholds.
+    /// The tails are those of docs/sources/filter.md#thresholds.
     #[test]
     fn tails_of_the_digest() {
         let law = Binomial::new(100, 0.8);

@@ -1,34 +1,34 @@
-//! Documents of made-up words, and documents made of them by edits of known kinds.
+//! Generates documents, and edited copies of documents.
 //!
-//! A word is a number. Words are as frequent as those of a language: the n-th most frequent one 1/n times as often as the
-//! first (Zipf).
+//! A word is a number. Words have the frequencies of a natural language: the n-th most frequent word is 1/n times as
+//! frequent as the first (Zipf).
 
 use minwise::hash::{fmix64, rolling};
 
 use super::Random;
 
-/// The words of a language.
+/// Words of a language with their frequencies.
 #[derive(Debug, Clone)]
 pub(crate) struct Vocabulary {
-    /// The probability of a word up to this one.
+    /// Cumulative probabilities of the words.
     cumulative: Vec<f64>,
 }
 
-/// A change of a document.
+/// Edit of a document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Edit {
-    /// This share of the words is replaced by others.
+    /// Replaces this share of the words by others.
     Substitute(f64),
-    /// Words are put in at random places, this share of the length.
+    /// Inserts words at random places. Their number is this share of the length.
     Insert(f64),
-    /// So many words are put before the first.
+    /// Inserts this number of words before the first word.
     Prepend(usize),
-    /// Paragraphs of so many words are put into another order.
+    /// Shuffles paragraphs of this number of words.
     ShuffleParagraphs(usize),
 }
 
 impl Vocabulary {
-    /// So many words.
+    /// Returns a vocabulary of `words` words.
     pub fn new(words: usize) -> Self {
         let total: f64 = (1..=words).map(|rank| 1.0 / rank as f64).sum();
         let mut sum = 0.0;
@@ -41,19 +41,19 @@ impl Vocabulary {
         Self { cumulative }
     }
 
-    /// A word.
+    /// Draws a word.
     pub fn word(&self, random: &mut Random) -> u64 {
         let at = random.unit();
-        // Mixed, because words are hashes to all that follows.
+        // The rank is mixed, because callers use words as hashes.
         fmix64(self.cumulative.partition_point(|&sum| sum <= at) as u64 + 1)
     }
 
-    /// A document of so many words.
+    /// Draws a document of `words` words.
     pub fn document(&self, words: usize, random: &mut Random) -> Vec<u64> {
         (0..words).map(|_| self.word(random)).collect()
     }
 
-    /// Another document, made of this one.
+    /// Returns an edited copy of the document.
     pub fn edit(&self, document: &[u64], edit: Edit, random: &mut Random) -> Vec<u64> {
         match edit {
             Edit::Substitute(share) => document
@@ -84,7 +84,7 @@ impl Vocabulary {
     }
 }
 
-/// The hashes of all shingles of `size` words, in order.
+/// Returns the hashes of all shingles of `size` words, in order.
 pub(crate) fn shingles(document: &[u64], size: usize) -> Vec<u64> {
     let mut out = vec![];
     rolling::windows_into(document, size, &mut out);

@@ -1,12 +1,12 @@
-//! The least ranks of two sets under a random permutation of a small range.
+//! Least ranks of two sets under a random permutation of a small range.
 //!
-//! Where sets fill a good part of the range that is permuted, bits of the least ranks agree more often than those of mixed
-//! hash values, and the formulas of Yuan 2012, (5) to (9), have terms for it. The library mixes, so these terms are seen only
-//! here.
+//! If sets fill a large part of the permuted range, bits of the least ranks agree more often than bits of mixed hash
+//! values. The formulas (5) to (9) of Yuan 2012 have terms for this. The library mixes its hash values, so only this
+//! code shows these terms.
 
 use super::Random;
 
-/// Two sets in a range: how many numbers are in both, in one only, and in neither.
+/// Two sets in a range, by the count of numbers in both, in one only, and in neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Universe {
     both: u64,
@@ -16,8 +16,8 @@ pub(crate) struct Universe {
 }
 
 impl Universe {
-    /// Sets that fill the shares `a` and `b` of a range and have this similarity, as nearly as whole numbers allow;
-    /// nothing if there is not so much room.
+    /// Returns sets that fill the shares `a` and `b` of a range and have this similarity, up to rounding to whole
+    /// numbers. Returns `None` if the range is too small.
     pub fn new(range: u64, a: f64, b: f64, similarity: f64) -> Option<Self> {
         let size = |share: f64| (share * range as f64).round() as u64;
         let (a, b) = (size(a), size(b));
@@ -26,18 +26,19 @@ impl Universe {
         fits.then(|| Self { both, only_a: a - both, only_b: b - both, range })
     }
 
-    /// The similarity of the sets.
+    /// Returns the similarity of the sets.
     pub fn similarity(&self) -> f64 {
         self.both as f64 / (self.both + self.only_a + self.only_b) as f64
     }
 
-    /// The share of the range that each fills.
+    /// Returns the share of the range that each set fills.
     pub fn shares(&self) -> (f64, f64) {
         let share = |only: u64| (self.both + only) as f64 / self.range as f64;
         (share(self.only_a), share(self.only_b))
     }
 
-    /// The least rank of each set under one permutation, which is drawn only as far as it matters.
+    /// Returns the least rank of each set under one permutation. The permutation is drawn only up to the larger of the
+    /// two ranks.
     pub fn minima(&self, random: &mut Random) -> (u64, u64) {
         let Self { mut both, mut only_a, mut only_b, .. } = *self;
         let (mut a, mut b) = (None, None);
@@ -58,7 +59,7 @@ impl Universe {
                 return (a, b);
             }
         }
-        // Both sets have members, so the loop ends before the ranks do.
+        // Both sets have members, so the loop returns before the ranks are used up.
         (0, 0)
     }
 }
@@ -77,7 +78,8 @@ mod tests {
         let share = ranks.iter().filter(|(a, b)| a == b).count() as f64 / f64::from(n);
         let p = universe.similarity();
         assert!((share - p).abs() < 5.0 * (p * (1.0 - p) / f64::from(n)).sqrt(), "{share} {p}");
-        // The least of f of D ranks, counted from 0, is (D − f)/(f + 1) on average, and its variance is below the mean's square and the mean.
+        // The least of f of D ranks, counted from 0, has the mean (D − f)/(f + 1). Its variance is below the sum of the
+        // mean and its square.
         let mean = ranks.iter().map(|&(a, _)| a as f64).sum::<f64>() / f64::from(n);
         let expected = 500.0 / 501.0;
         assert!((mean - expected).abs() < 5.0 * (2.0 / f64::from(n)).sqrt(), "{mean} {expected}");

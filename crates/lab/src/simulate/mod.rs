@@ -1,4 +1,4 @@
-//! What experiments are made on: numbers from seeds, minima of permutations, and documents with known differences.
+//! Data for experiments: random numbers from seeds, minima of permutations, and documents with known differences.
 
 pub(crate) mod binomial;
 pub(crate) mod documents;

@@ -1,13 +1,13 @@
-//! Numbers from seeds, the same on every machine.
+//! Random numbers from seeds, the same on every machine.
 
 use minwise::hash::{SplitMix64, fmix64};
 
-/// A sequence of numbers.
+/// Sequence of random numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(SplitMix64);
 
 impl Random {
-    /// The sequence of a seed that belongs to these numbers: a trial, a point of a grid.
+    /// Returns the sequence for a seed and some numbers, such as a trial and a point of a grid.
     pub fn new(seed: u64, of: &[u64]) -> Self {
         let state = of.iter().fold(fmix64(seed ^ 0x6c61_6221), |state, &part| {
             fmix64(state.rotate_left(17) ^ fmix64(part.wrapping_add(1)))
@@ -15,33 +15,33 @@ impl Random {
         Self(SplitMix64::new(state))
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub fn next(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A whole number below `bound`, as good as even.
+    /// Returns a nearly uniform whole number below `bound`.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A number from 0 up to 1.
+    /// Returns a number in [0, 1).
     pub fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Whether something of this probability happens.
+    /// Returns `true` with this probability.
     pub fn happens(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
 
-    /// A normal number: the sum of twelve even ones, less 6. It is exact enough for a similarity that is to scatter, and
-    /// needs nothing that two machines could round differently.
+    /// Returns an approximately normal number: the sum of twelve uniform numbers, less 6. This is exact enough to
+    /// scatter similarities, and uses no function that two machines could round differently.
     pub fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
     }
 
-    /// Puts items into a random order.
+    /// Shuffles items.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for at in (1..items.len()).rev() {
             items.swap(at, self.below(at as u64 + 1) as usize);
@@ -75,7 +75,7 @@ mod tests {
         let mut random = Random::new(1, &[]);
         let n = 100_000;
         let mean = (0..n).map(|_| random.unit()).sum::<f64>() / f64::from(n);
-        // The standard error of a mean of even numbers is √(1/12n).
+        // The standard error of the mean of n uniform numbers is √(1/12n).
         assert!((mean - 0.5).abs() < 5.0 * (1.0 / (12.0 * f64::from(n))).sqrt());
         let square = (0..n).map(|_| random.normal().powi(2)).sum::<f64>() / f64::from(n);
         assert!((square - 1.0).abs() < 5.0 * (2.0 / f64::from(n)).sqrt());

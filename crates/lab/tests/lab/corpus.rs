@@ -1,10 +1,10 @@
-//! Made-up corpora.
+//! Tests generated corpora.
 
 use minwise_lab::corpus::{DocumentMaker, Made};
 
 use crate::support::Desk;
 
-/// The corpus and its truth are those of the library, with every option handed on.
+/// The command writes the corpus and the truth of the library, with every option passed on.
 #[test]
 fn every_option_reaches_the_corpus() {
     let made = Made {
@@ -27,7 +27,7 @@ fn every_option_reaches_the_corpus() {
     let run = desk.run(&format!("corpus -o - {options}")).exit(0);
     assert!(run.out == documents && run.err.is_empty());
 
-    // Compressed by its name, and replaced only if that is asked for.
+    // The output is compressed because of its name. An existing file is replaced only with `--force`.
     desk.run("corpus -o made.jsonl.gz --documents 10").exit(0);
     assert!(desk.bytes("made.jsonl.gz").starts_with(&[0x1f, 0x8b]));
     let refused = desk.run("corpus -o made.jsonl --documents 10").exit(2);

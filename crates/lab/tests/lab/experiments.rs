@@ -1,8 +1,8 @@
-//! Experiments: verdicts, exit codes, records and the page of them.
+//! Tests experiments: verdicts, exit codes, records and the page.
 
 use crate::support::{Desk, Run};
 
-/// The first words of all lines that are not indented.
+/// Returns the first word of each line that is not indented.
 fn names(run: &Run) -> Vec<String> {
     let lines = run.lines().into_iter().filter(|line| !line.starts_with(' '));
     lines.map(|line| line.split_whitespace().next().unwrap_or_default().to_owned()).collect()
@@ -27,7 +27,7 @@ fn quick_runs_of_all_experiments_end_as_expected() {
         assert!(index.contains(&format!("[{name}]({name}/README.md)")), "{name}");
         assert!(desk.path(&format!("out/{name}/result.json")).exists(), "{name}");
     }
-    // Bars without an explanation could be anything.
+    // Every chart with error bars must explain them in its note.
     for name in desk.names().iter().filter(|name| desk.path(name).extension().is_some_and(|end| end == "svg"))
     {
         let svg = desk.text(name);
@@ -35,7 +35,7 @@ fn quick_runs_of_all_experiments_end_as_expected() {
         let explains = svg.lines().any(|line| line.contains("class=\"note\"") && line.contains("Bars: "));
         assert!(explains || !has_bars, "{name} has bars and no note that says what they are");
     }
-    // It opens without a network: whatever it loads or leads to is in it.
+    // The page opens without a network, so every address is inside the page.
     for start in ["src=\"", "href=\"", "url("] {
         for part in page.split(start).skip(1) {
             assert!(part.starts_with("data:image/svg+xml,") || part.starts_with('#'), "{}", &part[..40]);
@@ -46,7 +46,7 @@ fn quick_runs_of_all_experiments_end_as_expected() {
 
 #[test]
 fn every_run_gives_the_same_files_whatever_the_threads() {
-    /// Those whose definitions say that they take times.
+    /// Experiments whose definitions state that they measure times.
     const TIMED: [&str; 4] = ["000/figure-5/", "001/figure-3/", "001/figure-4/", "004/table-2/"];
     let desk = Desk::new();
     for threads in [1, 3] {
@@ -55,7 +55,7 @@ fn every_run_gives_the_same_files_whatever_the_threads() {
     let of = |folder: &str| {
         let all = desk.names().into_iter().filter(|name| desk.path(name).is_file());
         let here = all.filter_map(|name| name.strip_prefix(folder).map(str::to_owned));
-        // The index has the verdicts, and the clock is part of some.
+        // The index is left out, because some of its verdicts depend on times.
         let untimed =
             here.filter(|name| name != "README.md" && !TIMED.iter().any(|timed| name.starts_with(timed)));
         untimed.map(|name| (desk.bytes(&format!("{folder}{name}")), name)).collect::<Vec<_>>()
@@ -74,14 +74,14 @@ fn pictures_are_png_on_request() {
     let desk = Desk::new();
     let run = desk.run("run 002/figure-4 --png --output out --quiet");
     if run.code == Some(2) {
-        // A machine without fonts: text would be lost, and nothing is written.
+        // On a machine without fonts, text would be lost, so nothing is written.
         assert!(run.err.contains("no font was found") && !desk.path("out").exists(), "{run}");
     } else {
         run.exit(0);
         assert!(desk.bytes("out/002/figure-4/ratio.png").starts_with(b"\x89PNG\r\n\x1a\n"));
         assert!(desk.path("out/002/figure-4/ratio.svg").exists());
     }
-    // They have to go somewhere.
+    // `--png` needs `--output`.
     desk.run("run 002/figure-4 --png").exit(2);
 }
 
@@ -90,14 +90,15 @@ fn a_python_that_cannot_be_started_is_told() {
     insta::assert_snapshot!(Desk::new().run("run ours/dedup --quick --peers no-such-python").err.lines().next().unwrap_or_default(), @"minwise-lab: ours/dedup: `no-such-python` could not be started: No such file or directory (os error 2)");
 }
 
-/// What other engines report stands beside our own, and neither that nor their failures decide anything.
+/// The results of other engines are reported beside ours. Neither these results nor failures of the engines change a
+/// verdict.
 #[cfg(unix)]
 #[test]
 fn other_engines_are_run_where_they_are_installed() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let desk = Desk::new();
-    // A "Python" that has two engines: one reports a pair that is none, the other fails.
+    // The fake "Python" has two engines: one reports a wrong pair, the other fails.
     desk.write(
         "python",
         "#!/bin/sh\ncase \"$3\" in\nversions) echo rensa 9.9; echo gaoya 0.1;;\nrensa) echo 0 7;;\n*) echo broken >&2; exit 3;;\nesac\n",
@@ -115,7 +116,7 @@ fn other_engines_are_run_where_they_are_installed() {
 #[test]
 fn an_unexpected_verdict_is_exit_code_1_and_says_why() {
     let desk = Desk::new();
-    // Two posts, which no hash function can be wrong about: nothing falls with the registers.
+    // The data are two equal posts. No hash function estimates them wrongly, so no error falls with the registers.
     for name in ["a", "b"] {
         desk.write(&format!("data/newsgroup-copies/space/{name}"), "the same few words in both");
     }
@@ -127,7 +128,7 @@ fn an_unexpected_verdict_is_exit_code_1_and_says_why() {
 #[test]
 fn a_failed_experiment_does_not_stop_the_others_and_is_exit_code_2() {
     let desk = Desk::new();
-    // A file where a folder belongs.
+    // A file is in the place of the folder, so reading it fails.
     desk.write("data/newsgroup-copies/space", "");
     let run = desk.run("run 004/table-1 004/table-2 002/figure-4 --quick --data data --output out").exit(2);
     assert_eq!(names(&run), ["002/figure-4", "004/table-1", "004/table-2"], "{run}");
@@ -173,7 +174,7 @@ fn the_index_counts_the_verdicts() {
 fn tables_and_pictures_of_one_experiment() {
     let desk = Desk::new();
     desk.run("run 002/figure-4 --output out --quiet").exit(0);
-    // Again, over what is there.
+    // The second run replaces the record of the first.
     desk.run("run 002/figure-4 --output out --quiet").exit(0);
     desk.run("run 003/section-6-5 --output out --quiet").exit(0);
     let index = desk.text("out/README.md");

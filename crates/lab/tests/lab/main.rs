@@ -1,4 +1,4 @@
-//! `minwise-lab` as a person meets it: what it prints, what it writes, and how it ends.
+//! Tests `minwise-lab` as a user runs it: the text that it prints, the files that it writes, and its exit code.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

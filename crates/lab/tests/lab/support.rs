@@ -1,4 +1,4 @@
-//! A folder to work in, and the command run in it.
+//! Provides a folder to work in, and runs of the command in this folder.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-/// The path of the command under test.
+/// Path of the command under test.
 pub const LAB: &str = env!("CARGO_BIN_EXE_minwise-lab");
 
-/// A folder that is removed when the test ends.
+/// Temporary folder that is deleted when the test ends.
 pub struct Desk(TempDir);
 
 impl Desk {
@@ -21,7 +21,7 @@ impl Desk {
         self.0.path().join(name)
     }
 
-    /// Writes a file, and the folders it lies in.
+    /// Writes a file, and creates its folders.
     pub fn write(&self, name: &str, content: &str) {
         let path = self.path(name);
         fs_err::create_dir_all(path.parent().unwrap()).unwrap();
@@ -36,7 +36,7 @@ impl Desk {
         fs_err::read_to_string(self.path(name)).unwrap()
     }
 
-    /// Every file and folder, by name.
+    /// Returns the names of all files and folders.
     pub fn names(&self) -> Vec<String> {
         fn walk(root: &Path, folder: &Path, names: &mut Vec<String>) {
             for entry in fs_err::read_dir(folder).unwrap() {
@@ -53,7 +53,7 @@ impl Desk {
         names
     }
 
-    /// The command with these arguments, which are separated by white space, here.
+    /// Runs the command in this folder. The arguments are separated by white space.
     pub fn run(&self, arguments: &str) -> Run {
         let output = assert_cmd::Command::new(LAB)
             .current_dir(self.0.path())
@@ -67,7 +67,7 @@ impl Desk {
     }
 }
 
-/// How a command ended.
+/// Exit code and output of a command.
 pub struct Run {
     pub code: Option<i32>,
     pub out: Vec<u8>,
@@ -75,14 +75,14 @@ pub struct Run {
 }
 
 impl Run {
-    /// Demands an exit code.
+    /// Asserts the exit code.
     #[track_caller]
     pub fn exit(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{self}");
         self
     }
 
-    /// Standard output as text.
+    /// Returns standard output as text.
     pub fn text(&self) -> &str {
         std::str::from_utf8(&self.out).expect("text on standard output")
     }
@@ -92,7 +92,7 @@ impl Run {
     }
 }
 
-/// For snapshots.
+/// Formats the run for snapshots.
 impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "exit {:?}", self.code.unwrap_or(-1))?;

@@ -1,4 +1,4 @@
-//! Help, logs, and how the command is stopped.
+//! Tests help, logs, and interrupted runs.
 
 use crate::support::Desk;
 
@@ -56,7 +56,7 @@ fn the_log_is_json_on_request() {
     );
 }
 
-/// A reader that stops after the first lines is no error.
+/// A reader that closes the pipe after the first lines causes no error.
 #[cfg(unix)]
 #[test]
 fn a_closed_pipe_is_no_error() {
@@ -75,7 +75,7 @@ fn a_closed_pipe_is_no_error() {
     assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
 }
 
-/// Ctrl-C ends a long run at once, with the exit code that shells give it.
+/// Ctrl-C ends a long run immediately, with the conventional exit code of shells.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_is_exit_code_130() {
@@ -89,7 +89,7 @@ fn an_interrupt_is_exit_code_130() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    // The first line has arrived: the handler is set.
+    // The handler is set before the first line is printed.
     let (mut reader, mut line) = (BufReader::new(child.stdout.take().unwrap()), String::new());
     reader.read_line(&mut line).unwrap();
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());

@@ -1,13 +1,14 @@
-//! Parts of texts that begin and end at words.
+//! Shortens texts at word boundaries.
 
-/// The beginning of a text, at most so many characters, up to the end of a word; with an ellipsis if that is not all.
+/// Returns the beginning of a text, at most `most` characters, up to the end of a word. If text is cut off, an ellipsis
+/// follows.
 ///
-/// A text without spaces, as Chinese is written, is cut where it has to be.
+/// A text without spaces, such as Chinese, is cut between two characters.
 pub fn head(text: &str, most: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(most) else { return text.to_owned() };
     let (kept, rest) = text.split_at(end);
     let kept = match kept.rfind(char::is_whitespace) {
-        // The cut is between two words.
+        // The cut lies between two words already.
         _ if rest.starts_with(char::is_whitespace) => kept,
         Some(space) => &kept[..space],
         None => kept,
@@ -15,7 +16,8 @@ pub fn head(text: &str, most: usize) -> String {
     format!("{} …", kept.trim_end())
 }
 
-/// The end of a text, at most so many characters, from the beginning of a word; with an ellipsis if that is not all.
+/// Returns the end of a text, at most `most` characters, from the beginning of a word. If text is cut off, an ellipsis
+/// precedes it.
 pub fn tail(text: &str, most: usize) -> String {
     let Some((begin, _)) = most.checked_sub(1).and_then(|last| text.char_indices().rev().nth(last)) else {
         return text.to_owned();
@@ -46,7 +48,7 @@ mod tests {
             (9, "one three …", "… seven"),
             (8, "one …", "… seven"),
             (5, "one …", "… seven"),
-            // No whole word fits.
+            // If no whole word fits, a word is cut.
             (2, "on …", "… en"),
         ] {
             assert_eq!(

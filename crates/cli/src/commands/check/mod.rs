@@ -1,4 +1,4 @@
-//! `minwise check`: what documents repeat of an archive, with evidence.
+//! `minwise check` reports what documents repeat of an archive, with evidence.
 
 mod excerpt;
 mod page;
@@ -28,23 +28,23 @@ use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
 use crate::summary::{self, SummaryLines};
 
-/// A document that was checked.
+/// Document that was checked, with its matches.
 pub struct CheckedDocument<'d> {
-    /// The document.
+    /// Checked document.
     pub document: &'d NewDocument,
-    /// What was found.
+    /// Answer of the archive.
     pub answer: Answer,
-    /// The documents that matched, as the archive has them.
+    /// Matched documents of the archive.
     pub matched: Vec<StoredDocument>,
-    /// The noun for one unit of its length.
+    /// Noun for one unit of the document's length: word or character.
     pub unit: &'static str,
 }
 
-/// Passages of a match that are printed as text without `--passages`.
+/// Number of passages per match that are printed as text without `--passages`.
 const PRINTED_PASSAGES: usize = 3;
-/// Number of documents per thread that are checked together.
+/// Number of documents per thread that wait before all threads check them.
 const PER_THREAD: usize = 8;
-/// Bytes of texts that may wait for an earlier chunk of the corpus.
+/// Maximum number of bytes of texts that wait for an earlier chunk of the corpus.
 const AHEAD_BYTES: u64 = 64 << 20;
 
 pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
@@ -52,16 +52,16 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let mut problems = FlagProblems::default();
     let mut reading = settings::reading(&args.reading, &mut problems);
     if reading.nulls == Nulls::Keep {
-        // There is nothing to check, and whoever asked has to know.
+        // A document without text cannot be checked. Rejecting it reports this to the person who asked.
         reading.nulls = Nulls::Reject;
     }
     let passages =
         args.matching.passages.as_deref().map(|most| problems.number("--passages", most, "a whole number"));
     let printed = passages.unwrap_or(PRINTED_PASSAGES);
-    // JSONL and the report have all passages, unless fewer are asked for.
+    // JSONL and the report have all passages, unless `--passages` asks for fewer.
     let mut options = match_options(&args.matching, &mut problems).passages(passages.unwrap_or(usize::MAX));
     let metadata = given_metadata(&args.matching.set, &mut problems);
-    // What is given for all documents is not looked for in each of them.
+    // A field whose value `--set` gives for all documents is not read from each document.
     let wanted = args.matching.exclude.iter().filter(|field| !metadata.contains_key(*field));
     let wanted = wanted.map(String::as_str).collect::<Vec<_>>().join(",");
     let fields = settings::fields("--exclude", &wanted, &mut problems);
@@ -73,7 +73,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     options.ignore_text = forms(&settings::words(&args.matching.ignore_text), &reading, &progress)?;
     let index = Index::open(Path::new(&args.index))?;
     warn_of_short_passages(&options, index.settings(), printer);
-    // A report that cannot be written is refused before the work begins.
+    // The report is created before the work begins, so that a wrong path is reported first.
     let report = match &args.report {
         None => None,
         Some(path) => Some(Output::create(Path::new(path), overwrite(args.force))?),
@@ -138,7 +138,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     lines.line("checked", format!("{}: {} with matches", counted(checked, "document"), grouped(found)));
     lines.line("rejected", counted(rejects.count(), "record"));
     lines.optional("skipped", summary::skipped(skipped_files, skipped, args.messages.verbose));
-    // A guarantee about no document would be read as one about the documents that were rejected.
+    // If every document was rejected, a guarantee would be misread as a statement about the rejected documents.
     lines.optional("guarantee", (checked > 0).then(|| guarantee(&options, index.settings(), recall)));
     if let Some(path) = &args.report {
         lines.line("wrote", format!("the report to `{}`", visible(path)));
@@ -160,19 +160,19 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     })
 }
 
-/// Documents that wait to be checked. All threads check them together, and `take` receives them in order.
+/// Queue of documents to be checked. All threads check the documents of the queue, and `take` receives the results in order.
 struct CheckQueue<'c, T> {
     index: &'c Index,
     options: &'c CheckOptions,
     threads: usize,
     waiting: Vec<NewDocument>,
-    /// Bytes of the texts that wait.
+    /// Number of bytes of the texts in `waiting`.
     bytes: u64,
     take: T,
 }
 
 impl<T: FnMut(CheckedDocument<'_>) -> Result<(), Failure> + Send> CheckQueue<'_, T> {
-    /// Adds a document, and checks all that wait if they are enough for all threads.
+    /// Appends a document. If the queue has enough documents for all threads, `push` checks them.
     fn push(&mut self, document: NewDocument) -> Result<(), Failure> {
         self.bytes += document.text.len() as u64;
         self.waiting.push(document);
@@ -180,7 +180,7 @@ impl<T: FnMut(CheckedDocument<'_>) -> Result<(), Failure> + Send> CheckQueue<'_,
         if self.threads == 1 || are_enough { self.finish() } else { Ok(()) }
     }
 
-    /// Checks all documents that wait.
+    /// Checks all documents of the queue and empties it.
     fn finish(&mut self) -> Result<(), Failure> {
         self.bytes = 0;
         let waiting = std::mem::take(&mut self.waiting);
@@ -209,7 +209,7 @@ fn check<'d>(
     Ok(CheckedDocument { document, answer, matched, unit })
 }
 
-/// Warns if the archive does not find passages as short as the options ask for.
+/// Warns if the options ask for shorter passages than the archive is certain to find.
 fn warn_of_short_passages(options: &CheckOptions, settings: &IndexSettings, printer: &Printer) {
     let certain = settings.passage;
     if let Some(passage) = options.passage.filter(|&passage| passage < certain) {
@@ -221,8 +221,8 @@ fn warn_of_short_passages(options: &CheckOptions, settings: &IndexSettings, prin
     }
 }
 
-/// Opens the documents that are checked, with the fields of records by which documents are passed over. Files that are documents
-/// have no such fields.
+/// Opens the documents to check. The fields of `--exclude` are read from records; if every input is a file that is one
+/// document, the corpus is opened without them.
 fn with_fields(
     inputs: &[Input],
     reading: &mut ReadOptions,
@@ -240,7 +240,7 @@ fn with_fields(
         return Ok(corpus);
     }
     if inputs.iter().any(|input| matches!(input, Input::Stdin)) {
-        // It was read without the fields, and cannot be read again.
+        // Standard input was read without these fields and cannot be read again.
         return Err(CommandError::BadSetting.with(
             "`--exclude` needs to know the format of standard input",
             Some("name it, such as `--input-format jsonl`"),
@@ -250,7 +250,7 @@ fn with_fields(
     super::open(inputs, reading, progress)
 }
 
-/// What a check is certain to find, and what it may miss.
+/// Returns sentences about what a check is certain to find and what it may miss.
 fn guarantee(options: &CheckOptions, settings: &IndexSettings, recall: f64) -> String {
     let CheckOptions { threshold, candidates, .. } = options;
     let share = probability(recall);
@@ -260,7 +260,7 @@ fn guarantee(options: &CheckOptions, settings: &IndexSettings, recall: f64) -> S
         let length = counted(tokens as u64, settings.spec.shingling.unit().noun());
         let _ = write!(out, " A document that shares a passage of {length} or more is always found.");
     }
-    // Bands are those of whole documents, and `--max-df` takes passages apart.
+    // Bands are computed from whole documents, and `--max-df` may cut a passage in two, so the guarantee does not hold.
     if leaves_out(options) {
         out.push_str(" For documents of which text was left out, this is not guaranteed.");
     }
@@ -269,13 +269,13 @@ fn guarantee(options: &CheckOptions, settings: &IndexSettings, recall: f64) -> S
     out
 }
 
-/// Tokens of a passage that makes a match; none, if no passage does.
+/// Returns the length in tokens of a passage that makes a match, or `None` if passages make no match.
 fn passage(options: &CheckOptions, settings: &IndexSettings) -> Option<usize> {
     let tokens = options.passage.unwrap_or(settings.passage).max(settings.passage);
     (tokens < CheckOptions::NO_PASSAGE).then_some(tokens)
 }
 
-/// Whether anything is taken out of documents before they are compared.
+/// Reports whether text is left out of documents before they are compared.
 fn leaves_out(options: &CheckOptions) -> bool {
     let forms = !options.ignore_text.is_empty();
     forms || options.max_df.is_some() || options.ignore_quotations || options.ignore_references
@@ -291,7 +291,7 @@ fn matched(index: &Index, answer: &Answer) -> Result<Vec<StoredDocument>, Failur
     Ok(documents)
 }
 
-/// What is a match, and what is no evidence; the texts of forms are read later.
+/// Returns the options that define a match and exclude evidence. The texts of `--ignore-text` are read later.
 fn match_options(args: &MatchArgs, problems: &mut FlagProblems) -> CheckOptions {
     let mut options = CheckOptions::default()
         .threshold(problems.share_or(0.5, "--threshold", &args.threshold))
@@ -317,7 +317,7 @@ fn match_options(args: &MatchArgs, problems: &mut FlagProblems) -> CheckOptions 
     options.date_field.clone_from(&args.date_field);
     for problem in options.problems() {
         let option = problem.option.replace('_', "-");
-        // People who type 50 mean a percentage.
+        // A value such as 50 probably means 50 %, so the hint shows it as a share.
         let share = read_share(&format!("{}%", problem.given)).filter(|share| (0.1..=1.0).contains(share));
         let share = share.filter(|_| ["threshold", "containment"].contains(&&*option));
         let hint = share.map(|share| format!("`--{option} {share}` is {} %", problem.given));
@@ -339,7 +339,7 @@ fn given_metadata(given: &[String], problems: &mut FlagProblems) -> Map<String, 
     metadata
 }
 
-/// The texts of forms.
+/// Reads the texts of `--ignore-text`.
 fn forms(paths: &[Input], options: &ReadOptions, progress: &ProgressPrinter) -> Result<Vec<String>, Failure> {
     if paths.is_empty() {
         return Ok(vec![]);

@@ -1,4 +1,5 @@
-//! A page with the passages side by side: one file, nothing fetched, to send to a committee.
+//! Writes a page that shows passages side by side. The page is one file that loads nothing, so that it can be sent to a
+//! committee.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -11,33 +12,34 @@ use super::show::{pieces_of_text, place_of, reasons};
 use super::{CheckedDocument, excerpt};
 
 const STYLE: &str = include_str!("page.css");
-/// Characters before and behind a passage that are shown with it.
+/// Number of characters before and after a passage that are shown with it.
 const AROUND: usize = 160;
-/// Characters of a passage that are shown: its beginning and its end, if it has more.
+/// Upper bound on the characters of a passage that are shown whole. Of a longer passage, the beginning and the end are
+/// shown.
 const LONG: usize = 6000;
 
-/// The page of documents that were checked. Of each it holds what is shown and no more.
+/// Page of the documents that were checked. It holds only the parts of each document that are shown.
 #[derive(Debug, Default)]
 pub struct CheckPage {
     lines: Vec<SummaryLine>,
     sections: String,
 }
 
-/// A document in the summary.
+/// Line of a document in the summary.
 #[derive(Debug)]
 struct SummaryLine {
     name: String,
-    /// How many matches there are, and how many are shown.
+    /// Number of matches, and number of matches that are shown.
     matches: (usize, usize),
-    /// The largest share of it that is in one document of the archive.
+    /// Largest share of the document that is in one document of the archive.
     largest: f64,
     longest: usize,
-    /// The noun for one unit of a length.
+    /// Noun for one unit of a length: word or character.
     unit: &'static str,
 }
 
 impl CheckPage {
-    /// Shows a document.
+    /// Appends a document.
     pub fn add(&mut self, one: &CheckedDocument<'_>) {
         let matches = &one.answer.matches;
         let number = self.lines.len();
@@ -51,7 +53,7 @@ impl CheckPage {
         document(number, one, &mut self.sections);
     }
 
-    /// The page as it is written.
+    /// Returns the whole page as HTML.
     pub fn finish(&self, settings: &IndexSettings, options: &CheckOptions, recall: f64) -> String {
         let mut out = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
         out.push_str(
@@ -111,7 +113,8 @@ impl CheckPage {
     }
 }
 
-/// What was left out of the documents, which documents were passed over, and what shingles weigh.
+/// Returns sentences about the text that was left out, the documents that were not searched, and the weights of
+/// shingles.
 fn not_evidence(options: &CheckOptions) -> Vec<String> {
     let forms = options.ignore_text.len() as u64;
     let left_out = [
@@ -147,8 +150,7 @@ fn not_evidence(options: &CheckOptions) -> Vec<String> {
     sentences
 }
 
-/// An option that is a share, in percent, without the digits that come from the multiplication: 0.29 is 29, not
-/// 28.999999999999996.
+/// Converts a share to percent without the digits of rounding errors: 0.29 gives 29, not 28.999999999999996.
 fn as_percent(share: f64) -> f64 {
     (share * 1e11).round() / 1e9
 }
@@ -197,7 +199,7 @@ fn document(number: usize, one: &CheckedDocument<'_>, out: &mut String) {
     out.push_str("</section>\n");
 }
 
-/// What is not shown, or was not looked at.
+/// Appends sentences about matches that are not shown and candidates that were not compared.
 fn left_out(one: &CheckedDocument<'_>, out: &mut String) {
     for (count, noun, verbs) in [
         (one.answer.further, "further match", ["is not shown", "are not shown"]),
@@ -295,7 +297,7 @@ fn side(whose: &str, text: &str, place: Option<String>, range: &Range<usize>, ou
     );
 }
 
-/// The beginning and the end of a passage that is too long to be shown whole.
+/// Returns a passage, escaped. If the passage has more than [`LONG`] characters, its middle is replaced.
 fn shortened(passage: &str) -> String {
     let characters = passage.chars().count();
     if characters <= LONG {
@@ -310,8 +312,8 @@ fn shortened(passage: &str) -> String {
     )
 }
 
-/// Text that cannot be taken for markup, nor turn the reading direction round. Control characters, which no page may have, are
-/// left out.
+/// Escapes text so that it is not read as markup and does not change the reading direction. Control characters are
+/// removed, because HTML does not allow them.
 fn escaped(text: &str) -> String {
     let is_left_out = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     let text = text.replace(is_left_out, "");
@@ -322,10 +324,11 @@ fn escaped(text: &str) -> String {
     escape_html(&lines.collect::<String>(), Quotes::All)
 }
 
-/// Characters of an id, a title or a value that are shown.
+/// Upper bound on the characters of an id, title or value that are shown.
 const NAME: usize = 200;
 
-/// An id, a title or a value of metadata: kept apart from the words around it, and not longer than can be read.
+/// Returns an id, title or value as HTML, cut to [`NAME`] characters and isolated from the reading direction of the
+/// text around it.
 fn shown(name: &str) -> String {
     let cut = match name.char_indices().nth(NAME) {
         Some((end, _)) => format!("{}…", &name[..end]),

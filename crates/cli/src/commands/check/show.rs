@@ -1,4 +1,4 @@
-//! What was found, on standard output.
+//! Prints the matches of checked documents to standard output.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -11,10 +11,10 @@ use minwise_index::{Answer, Mark, MarkedPlace, Match, Reasons, SharedPassage};
 use super::{CheckedDocument, excerpt};
 use crate::printer::Failure;
 
-/// Characters of a passage that are shown.
+/// Upper bound on the characters of a passage that are shown.
 const EXCERPT: usize = 240;
 
-/// Where in its document a byte of a text lies.
+/// Returns the page, slide, chapter or paragraph in which a byte of a text lies, if a mark precedes the byte.
 pub fn place_of(marks: &[Mark], offset: usize) -> Option<String> {
     let after = marks.partition_point(|mark| mark.offset <= offset);
     let mark = marks.get(after.checked_sub(1)?)?;
@@ -27,7 +27,8 @@ pub fn place_of(marks: &[Mark], offset: usize) -> Option<String> {
     })
 }
 
-/// Fingerprints that were not looked up, as the beginning of a sentence, and the pronoun for them.
+/// Returns the number of fingerprints that were not looked up, as the beginning of a sentence, and the pronoun for
+/// them.
 pub fn pieces_of_text(fingerprints: usize) -> (String, &'static str) {
     match fingerprints {
         1 => ("1 piece of text was".to_owned(), "it"),
@@ -35,7 +36,7 @@ pub fn pieces_of_text(fingerprints: usize) -> (String, &'static str) {
     }
 }
 
-/// Why a document is a match, in words.
+/// Returns the reasons why a document is a match, in words.
 pub fn reasons(reasons: Reasons) -> String {
     let all = [
         (reasons.similarity, "similar"),
@@ -45,7 +46,7 @@ pub fn reasons(reasons: Reasons) -> String {
     all.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect::<Vec<_>>().join(", ")
 }
 
-/// Prints a document with its matches, each with at most so many passages, the longest.
+/// Prints a document with its matches, each with its longest passages, at most `passages`.
 pub fn text(checked: &CheckedDocument<'_>, passages: usize) -> Result<(), Failure> {
     std::io::stdout().lock().write_all(lines(checked, passages).as_bytes())?;
     Ok(())
@@ -131,7 +132,7 @@ fn one_match(checked: &CheckedDocument<'_>, found: &Match, most: usize, out: &mu
     }
 }
 
-/// The answer in the form that the API of the server has too.
+/// Prints an answer as one JSON line, in the form of the server's API.
 pub fn jsonl(answer: &Answer) -> Result<(), Failure> {
     let line = serde_json::to_string(answer).map_err(std::io::Error::from)?;
     writeln!(std::io::stdout().lock(), "{}", visible_json(&line))?;
@@ -145,7 +146,7 @@ pub mod tests {
 
     use super::*;
 
-    /// A checked document with one match, of which this share of both documents is common.
+    /// Returns a checked document with one match. `share` is the similarity and the containment in both directions.
     pub fn checked(share: f64) -> CheckedDocument<'static> {
         let found = json!({
             "id": "old", "title": null, "metadata": {}, "similarity": share, "weighted": share,

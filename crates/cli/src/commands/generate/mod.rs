@@ -1,4 +1,5 @@
-//! `minwise generate`: shell completions, manual pages and the reference, made from the options themselves.
+//! `minwise generate` prints shell completions, manual pages and the reference, all made from the definitions of the
+//! options.
 
 mod reference;
 
@@ -25,7 +26,8 @@ pub fn run(args: &GenerateArgs, printer: &Printer) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The command without anything of this machine: `--version` also names the kernel that the processor runs.
+/// Returns the command with a version that is the same on every machine. The text of `--version` also names the kernel
+/// of the processor.
 fn command() -> clap::Command {
     let mut command = Args::command().version(env!("CARGO_PKG_VERSION"));
     command.build();
@@ -38,7 +40,7 @@ fn completions(shell: Shell) -> Vec<u8> {
     out
 }
 
-/// The manual page of the subcommand with these names, one below the other.
+/// Returns the manual page of the subcommand that these names lead to: the first is a command, the next its subcommand.
 fn man(names: &[String]) -> Result<Vec<u8>, Failure> {
     let mut found = command();
     for name in names.iter().flat_map(|name| name.split([' ', '-'])) {
@@ -53,9 +55,9 @@ fn man(names: &[String]) -> Result<Vec<u8>, Failure> {
 
 fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
     let mut out = vec![];
-    // A built command is called by all its names: `minwise index add`.
+    // The name of a built command has the names of all levels, such as `minwise index add`.
     let title = command.get_bin_name().unwrap_or("minwise").replace(' ', "-");
-    // Otherwise the foot of the page of `minwise index add` names the program `add 0.1.0`.
+    // Without a source, the foot of the page of `minwise index add` would name the program `add 0.1.0`.
     let source = concat!("minwise ", env!("CARGO_PKG_VERSION"));
     clap_mangen::Man::new(command).title(title).source(source).render(&mut out)?;
     Ok(out)

@@ -1,11 +1,11 @@
-//! The reference of all commands as a Markdown page, which `docs/reference/commands.md` is.
+//! Writes the reference of all commands as a Markdown page, `docs/reference/commands.md`.
 
 use std::fmt::Write as _;
 
 use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, Command};
 
-/// The text above the list of commands.
+/// Text above the list of commands.
 const HEAD: &str = "\
 # Commands
 
@@ -18,7 +18,7 @@ threshold, `index check` found damage), 2 after an error or if records were reje
 
 ";
 
-/// The page of a command that is built.
+/// Returns the Markdown page for a command on which `build` was called.
 pub fn page(command: &Command) -> String {
     let mut commands = vec![];
     below(command, &mut commands);
@@ -40,7 +40,7 @@ pub fn page(command: &Command) -> String {
     out
 }
 
-/// The subcommands of a command, each followed by its own.
+/// Appends the subcommands of a command, each followed by its own subcommands.
 fn below<'a>(command: &'a Command, commands: &mut Vec<&'a Command>) {
     for next in command.get_subcommands().filter(|next| next.get_name() != "help" && !next.is_hide_set()) {
         commands.push(next);
@@ -48,12 +48,12 @@ fn below<'a>(command: &'a Command, commands: &mut Vec<&'a Command>) {
     }
 }
 
-/// Whether every command has the option, so that it is described once.
+/// Reports whether every command has this option. Such an option is described only once.
 fn is_common(arg: &Arg) -> bool {
     arg.is_global_set() || matches!(arg.get_id().as_str(), "help" | "version")
 }
 
-/// A built command is called by all its names: `minwise index add`.
+/// Returns the name of a built command with the names of all levels, such as `minwise index add`.
 fn name(command: &Command) -> &str {
     command.get_bin_name().unwrap_or("minwise")
 }
@@ -62,7 +62,7 @@ fn about(command: &Command) -> String {
     sentence(command.get_long_about().or(command.get_about()))
 }
 
-/// A text of the definition with its full stop, which clap removes from a last sentence.
+/// Returns a text of the definition with its full stop, because clap removes the full stop of the last sentence.
 fn sentence(text: Option<&StyledStr>) -> String {
     let text = text.map(ToString::to_string).unwrap_or_default();
     let text = text.trim_end();
@@ -81,7 +81,7 @@ fn section(command: &Command, out: &mut String) {
             headings.push(heading);
         }
     }
-    // Arguments and options without a heading stand first in the help, wherever the definition has them.
+    // The help lists arguments and options without a heading first, independent of their place in the definition.
     headings.sort_by_key(|heading| !["Arguments", "Options"].contains(heading));
     for wanted in headings {
         let _ = write!(out, "\n{wanted}:\n\n");
@@ -100,7 +100,7 @@ fn heading(arg: &Arg) -> &str {
     if arg.is_positional() { "Arguments" } else { arg.get_help_heading().unwrap_or("Options") }
 }
 
-/// One argument or option: its names, its text, its values and its default.
+/// Appends the list item of an argument or option: its names, text, values and default.
 fn item(command: &Command, arg: &Arg, out: &mut String) {
     let short = arg.get_short().map(|short| format!("`-{short}`, ")).unwrap_or_default();
     let help = sentence(arg.get_long_help().or(arg.get_help()));
@@ -138,7 +138,7 @@ fn item(command: &Command, arg: &Arg, out: &mut String) {
     out.push('\n');
 }
 
-/// The options that exclude an option, whichever of the two says so.
+/// Returns the options that exclude an option. The definition of either option may state the exclusion.
 fn conflicts<'a>(command: &'a Command, arg: &'a Arg) -> impl Iterator<Item = &'a str> {
     let excludes = |one: &Arg, other: &Arg| {
         command.get_arg_conflicts_with(one).iter().any(|found| found.get_id() == other.get_id())
@@ -147,7 +147,7 @@ fn conflicts<'a>(command: &'a Command, arg: &'a Arg) -> impl Iterator<Item = &'a
     others.filter(|other| !other.is_hide_set()).filter_map(Arg::get_long)
 }
 
-/// A text with a small first letter, unless its first word is written in capitals.
+/// Returns the text with a small first letter, unless its first word is written in capitals.
 fn uncapitalized(text: &str) -> String {
     let mut letters = text.chars();
     match (letters.next(), letters.next()) {

@@ -1,4 +1,4 @@
-//! `minwise index add`.
+//! `minwise index add` adds documents to an archive.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -18,13 +18,14 @@ use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
 use crate::summary::{self, SummaryLines};
 
-/// Documents that a sheet names and that were not there, which are shown.
+/// Number of ids to show of those that only the sheet has.
 const SHOWN: usize = 5;
 
-/// A chunk that is ready to be written.
+/// Chunk that is ready to be written.
 struct Ready {
     batch: DocumentBatch,
-    /// Each document without an id: which of the batch it is, its source and its line, and what is known of it but its text.
+    /// Documents without an id. Each has its position in the batch, its source, its line, and its metadata without the
+    /// text.
     nameless: Vec<(usize, u32, u64, NewDocument)>,
     rejects: Vec<RejectedDocument>,
     nulls: u64,
@@ -157,8 +158,8 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     Ok(if are_permitted { Exit::Done } else { Exit::Error })
 }
 
-/// Refuses files of different folders that have one name within them. Longer ids would tell them apart, and all others would
-/// have longer ones too: they would not be those of the same documents in the archive.
+/// Refuses inputs in which two files of different folders have the same relative path. Longer ids would distinguish
+/// these files, but then all other files would get longer ids, too, and would not match their ids in the archive.
 fn same_ids(corpus: &Corpus) -> Result<(), Failure> {
     let Some(SameId { id, names: [first, second], .. }) = corpus.same_id() else { return Ok(()) };
     let [first, second, id] = [first, second, id].map(|name| visible(name));
@@ -166,7 +167,7 @@ fn same_ids(corpus: &Corpus) -> Result<(), Failure> {
     Err(CommandError::SameIds.with(message, Some("add the folder that holds both: ids are paths within it")))
 }
 
-/// Warns of ids that a sheet has and the archive has not.
+/// Warns of ids in the sheet that no document of the archive has.
 fn unnamed(index: &minwise_index::Index, sheet: &documents::Sheet, printer: &Printer) -> Result<(), Failure> {
     let mut missing = vec![];
     for id in sheet.keys() {

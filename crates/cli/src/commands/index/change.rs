@@ -32,10 +32,10 @@ pub fn compact(args: &IndexFolderArgs, printer: &Printer) -> Result<Exit, Failur
         index.compact(&Interruptible)?;
         drop(index);
     } else {
-        // Compaction would write the journal of a small archive a second time.
+        // Compaction in place would write the journal of a small archive a second time.
         index.rewrite(&Interruptible)?;
     }
-    // What was replaced leaves the disk when the index is closed.
+    // Replaced data leave the disk only when the index is closed, so the size is measured on a new opening.
     let after = open(&args.folder)?.statistics()?.disk_bytes;
     printer.note(&format!("compacted   {} before, {} now", size(before), size(after)));
     Ok(Exit::Done)
@@ -80,7 +80,7 @@ pub fn check(args: &IndexCheckArgs, printer: &Printer) -> Result<Exit, Failure> 
     Ok(Exit::Finding)
 }
 
-/// What further findings of a kind are about.
+/// Returns the plural noun for further findings of a kind.
 fn about(kind: FindingKind) -> &'static str {
     match kind {
         FindingKind::Acknowledged => "acknowledged changes that are lost",

@@ -1,4 +1,4 @@
-//! `minwise index create`.
+//! `minwise index create` creates an empty archive.
 
 use std::path::Path;
 

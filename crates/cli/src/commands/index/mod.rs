@@ -1,4 +1,4 @@
-//! `minwise index`: the archive and its documents.
+//! `minwise index` manages an archive and its documents.
 
 mod add;
 mod change;
@@ -36,7 +36,7 @@ fn open(folder: &str) -> Result<Index, Failure> {
     Ok(Index::open(Path::new(folder))?)
 }
 
-/// Ends long work when the person asks for it.
+/// Observer that cancels long work after Ctrl-C.
 pub struct Interruptible;
 
 impl Observer for Interruptible {

@@ -13,7 +13,7 @@ use crate::args::{IndexListArgs, IndexShowArgs, IndexStatsArgs, ListFormat};
 use crate::printer::{CommandError, Failure};
 use crate::settings::FlagProblems;
 
-/// Documents that are read together.
+/// Number of documents that are read together.
 const PAGE: usize = 1000;
 
 pub fn list(args: &IndexListArgs) -> Result<Exit, Failure> {
@@ -48,7 +48,8 @@ fn line(entry: &Entry) -> String {
     format!("{}\t{}{title}", visible(&entry.id), entry.characters)
 }
 
-/// The form of an entry or a document that the server sends, too, fit for a terminal.
+/// Returns a JSON line of an entry or document, in the form of the server's API, with control characters escaped for a
+/// terminal.
 fn json_line(line: serde_json::Result<String>) -> Result<String, Failure> {
     let line = line.map_err(|error| CommandError::Internal.with(error.to_string(), None))?;
     Ok(visible_json(&line).into_owned())
@@ -107,7 +108,7 @@ pub fn stats(args: &IndexStatsArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Settings of an archive, in words for people.
+/// Returns the settings of an archive in words for people.
 pub fn made_with(settings: &IndexSettings) -> String {
     let texts = match settings.texts {
         Texts::Kept => "stored",

@@ -20,7 +20,7 @@ fn threads() -> usize {
 
 pub fn merge(args: &IndexMergeArgs, printer: &Printer) -> Result<Exit, Failure> {
     let indexes = args.folders.iter().map(|folder| open(folder)).collect::<Result<Vec<_>, _>>()?;
-    // Settings that differ are told before anything is made.
+    // Settings that differ are reported before any archive is created.
     for (other, folder) in indexes.iter().zip(&args.folders).skip(1) {
         indexes[0].settings().compare(other.settings()).map_err(|error| {
             let (code, first) = (error.code(), &args.folders[0]);
@@ -71,7 +71,8 @@ pub fn import(args: &IndexImportArgs, printer: &Printer) -> Result<Exit, Failure
         let imported = index.import(&mut lines, threads(), &Interruptible)?;
         (index, imported)
     } else {
-        // Of a pipe there is as much at a time as was written to it, and it cannot be read twice.
+        // A pipe cannot be read twice, so the first line is read here for its settings and chained before the rest of
+        // the lines.
         let mut first = vec![];
         lines.read_until(b'\n', &mut first)?;
         let settings = Index::settings_of_export(&String::from_utf8_lossy(&first))?;

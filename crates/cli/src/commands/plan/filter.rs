@@ -1,4 +1,4 @@
-//! The filter of a plan: where pairs are put aside, and how much is compared until then.
+//! Describes the filter of a plan: at which looks it rejects pairs, and how many registers it compares.
 
 use minwise::figure::subject;
 use minwise::filter::{Filter, Look, Use};
@@ -6,26 +6,26 @@ use serde_json::{Value, json};
 
 use super::{First, table};
 
-/// A filter for one threshold, with the error that it was made for.
+/// Filter for one threshold, with the error that was given for it.
 pub(super) struct FilterPlan {
     pub(super) filter: Filter,
     pub(super) threshold: f64,
     pub(super) error: f64,
 }
 
-/// What becomes of pairs of one similarity.
+/// Outcome of the filter for pairs of one similarity.
 struct PairFates {
     similarity: f64,
-    /// The probability that a look rejects a pair.
+    /// Probability that a look rejects a pair.
     rejected: f64,
-    /// Registers that are compared on average where pairs are only rejected, as runs do.
+    /// Mean number of registers compared per pair if looks only reject pairs, as in a run.
     compared: f64,
-    /// Registers that are compared on average where pairs are accepted too.
+    /// Mean number of registers compared per pair if looks also accept pairs.
     compared_deciding: f64,
 }
 
 impl FilterPlan {
-    /// Tenths of the similarity, and the threshold.
+    /// Returns the outcome at each tenth of the similarity and at the threshold.
     fn pairs(&self) -> Vec<PairFates> {
         let mut similarities: Vec<f64> = (1..=10).map(|tenths| f64::from(tenths) / 10.0).collect();
         similarities.push(self.threshold);
@@ -34,7 +34,8 @@ impl FilterPlan {
         similarities
             .into_iter()
             .map(|similarity| {
-                // Registers of `minhash` agree with the probability of the similarity itself.
+                // Two registers of `minhash` agree with a probability equal to the similarity, so the similarity is
+                // passed unchanged.
                 let screened = self.filter.outcome(similarity, Use::Screen);
                 PairFates {
                     similarity,
@@ -46,7 +47,8 @@ impl FilterPlan {
             .collect()
     }
 
-    /// The error that is made: the thresholds are whole numbers and seldom use up what is allowed.
+    /// Returns the actual error at the threshold. It is usually smaller than the permitted error, because thresholds of
+    /// looks are whole numbers.
     fn made_error(&self) -> f64 {
         self.filter.outcome(self.threshold, Use::Screen).rejected
     }

@@ -1,5 +1,5 @@
-//! `minwise plan`: bands and rows for a threshold and a recall, and what to expect of them; on demand, the S-curve, which
-//! sketch to take for an error, and what the filter does.
+//! `minwise plan` chooses bands and rows for a threshold and a recall, and prints the expected results. On request, it
+//! prints the S-curve, the sketches for a standard error, and the outcome of the filter.
 
 mod filter;
 mod ranking;
@@ -57,11 +57,11 @@ impl PlanSummary {
         Curve::from(self.banding).probability(similarity)
     }
 
-    /// Bytes that a run keeps in memory for each document, at most.
+    /// Returns an upper bound on the bytes of memory that a run keeps per document.
     fn memory_bytes(&self) -> usize {
-        /// Tables, an id of a dozen characters, and what the allocator needs beside them.
+        /// Bytes per document for tables, an id of twelve characters, and the overhead of the allocator.
         const TABLES: usize = 220;
-        /// Four bands at a time, each with its keys and room to sort them.
+        /// Bytes per document for sorting four bands at a time, each with its keys and a buffer of the sort.
         const SORTED: usize = 4 * 32;
         self.method.size_bytes() + TABLES + SORTED
     }
@@ -131,7 +131,7 @@ impl PlanSummary {
         out
     }
 
-    /// The S-curve, and sketches for a standard error.
+    /// Returns the details: the S-curve, and the sketches for a standard error.
     fn details(&self) -> String {
         let mut out = String::from("\nDetails\n");
         if let Some(steepest) = Curve::from(self.banding).steepest_point() {
@@ -151,7 +151,7 @@ impl PlanSummary {
         out + &MethodRanking::new(self.threshold, self.error).text()
     }
 
-    /// The curve, drawn with characters; the threshold is a column of colons.
+    /// Draws the S-curve with characters. A column of colons marks the threshold.
     fn plot(&self) -> String {
         let similarity = |column: usize| column as f64 / (PLOT_COLUMNS - 1) as f64;
         let row_of =
@@ -167,7 +167,7 @@ impl PlanSummary {
             };
             let line: String = (0..PLOT_COLUMNS)
                 .map(|column| {
-                    // The curve is joined between columns, or it would have gaps where it is steep.
+                    // Rows between two columns are filled, because the curve would have gaps where it is steep.
                     let (low, high) = (row_of(column.saturating_sub(1)).min(row_of(column)), row_of(column));
                     if row == high || (low < row && row < high) {
                         '*'
@@ -186,16 +186,16 @@ impl PlanSummary {
     }
 }
 
-/// What the first column of a table holds.
+/// Content of the first column of a table.
 #[derive(Clone, Copy)]
 enum First {
-    /// Names, which begin at the left.
+    /// Names, aligned left.
     Names,
-    /// Numbers, which end at the right.
+    /// Numbers, aligned right.
     Numbers,
 }
 
-/// Columns under their titles, as wide as what is in them.
+/// Returns a table with titles. Each column is as wide as its widest cell.
 fn table<const N: usize>(first: First, titles: [&str; N], rows: Vec<[String; N]>) -> String {
     let rows: Vec<[String; N]> = std::iter::once(titles.map(str::to_owned)).chain(rows).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);

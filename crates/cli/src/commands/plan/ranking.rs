@@ -1,17 +1,17 @@
-//! Every sketch as large as a wanted error asks for, and which of them to take.
+//! Ranks all kinds of sketches, each in the size that a standard error requires, and recommends two.
 
 use minwise::sketch::Method;
 use serde_json::{Value, json};
 
 use super::{First, table};
 
-/// All kinds of sketches, for one standard error at one similarity.
+/// Ranking of all kinds of sketches for one standard error at one similarity.
 pub(super) struct MethodRanking {
     similarity: f64,
     error: f64,
-    /// Those that can have the error, the fewest bytes first, and of as many bytes the fewest hashes.
+    /// Sketches that reach the error, by ascending bytes; sketches with equal bytes, by ascending hashes per shingle.
     ranked: Vec<RankedMethod>,
-    /// The largest of each kind that cannot.
+    /// Kinds that cannot reach the error, each in its largest size.
     out_of_reach: Vec<Method>,
 }
 
@@ -21,11 +21,11 @@ struct RankedMethod {
     hashes: usize,
 }
 
-/// A sketch to take, and why.
+/// Recommended sketch, with the reason.
 struct Recommended {
     sketch: Method,
     reason: String,
-    /// The similarity below which its estimates are off by more than the standard error on average.
+    /// Similarity below which the mean error of its estimates exceeds the standard error.
     biased_below: Option<f64>,
 }
 
@@ -52,7 +52,7 @@ impl MethodRanking {
         Self { similarity, error, ranked, out_of_reach }
     }
 
-    /// What finds candidates at the least cost.
+    /// Returns the sketch with bands that takes the fewest bytes; among equal bytes, the fewest hashes per shingle.
     fn candidates(&self) -> Option<Recommended> {
         let least = self.ranked.iter().find(|ranked| ranked.method.bandable().is_some())?;
         let RankedMethod { method, bytes, hashes } = *least;
@@ -63,7 +63,7 @@ impl MethodRanking {
         Some(Recommended { sketch: method, reason, biased_below: None })
     }
 
-    /// What takes the least room.
+    /// Returns the sketch that takes the fewest bytes.
     fn storage(&self) -> Option<Recommended> {
         let least = self.ranked.first()?;
         let reason = format!("{} bytes, the fewest of all kinds", least.bytes);
@@ -149,7 +149,8 @@ impl MethodRanking {
     fn out_of_reach_text(&self) -> String {
         let rows = self.out_of_reach.iter().map(|method| {
             let error = method.variance(self.similarity).sqrt();
-            // Some formulas know no bound where the sketch can tell nothing.
+            // If a sketch cannot distinguish similarities near this one, the formula has no bound and gives values
+            // above 1.
             let error = if error < 1.0 { format!("{error:.6}") } else { "above 1".to_owned() };
             [method.to_string(), error]
         });

@@ -1,4 +1,4 @@
-//! The options as they are typed.
+//! Options as they are typed.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! The `minwise-lab` command: it parses, runs experiments or makes a corpus, and prints.
+//! Main function of `minwise-lab`: parses the arguments, runs experiments or makes a corpus, and prints the results.
 
 mod args;
 mod messages;
@@ -25,12 +25,12 @@ use serde_json::json;
 use crate::args::{Args, Command, ComparisonArgs, CorpusArgs, EnlargeArgs, MessageArgs, RunArgs};
 use crate::messages::{LabFailure, Problems, print};
 
-/// The allocator of `minwise`, because experiments measure times and memory of what that command does.
+/// The allocator of `minwise`, because experiments measure its time and memory.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const DONE: u8 = 0;
-/// A verdict was not the expected one.
+/// Exit code if a verdict was not the expected one.
 const UNEXPECTED: u8 = 1;
 const ERROR: u8 = 2;
 const INTERRUPTED: i32 = 130;
@@ -40,8 +40,8 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return usage(&error),
     };
-    // Ctrl-C may end the process at once: records are written file by file, each of them whole, and can be written
-    // again. Without a handler it still ends the process, only with another exit code.
+    // Ctrl-C may end the process immediately: each record is written as a whole file and can be written again. If the
+    // handler cannot be set, Ctrl-C still ends the process, only with another exit code.
     let _ = ctrlc::set_handler(|| std::process::exit(INTERRUPTED));
     let messages = match &args.command {
         Command::Run(args) => args.messages,
@@ -73,7 +73,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// Prints help, or what is wrong with the arguments, which may hold control characters.
+/// Prints the help, or the error of the parser. Control characters in the arguments are escaped.
 fn usage(error: &clap::Error) -> ExitCode {
     let text = minwise_corpus::visible_lines(&error.render().to_string());
     // If neither stream can be written, there is nowhere to report it.
@@ -151,7 +151,7 @@ fn enlarge_corpus(args: &EnlargeArgs) -> Result<u8, LabFailure> {
     Ok(DONE)
 }
 
-/// Reads a whole corpus of text, compressed or not.
+/// Reads a whole corpus of text, decompressed if its name ends in `.zst`.
 fn read_corpus(path: &str) -> Result<String, LabFailure> {
     let problem =
         |problem: &dyn std::fmt::Display| LabFailure::new(format!("cannot read `{path}`: {problem}"));
@@ -232,7 +232,7 @@ fn run(args: &RunArgs) -> Result<u8, LabFailure> {
     }
     let peers = args.peers.as_ref().map(PathBuf::from);
     let options = ExperimentOptions { quick: args.quick, data, peers, threads };
-    // Made before hours of work, because it fails if the machine has no fonts.
+    // The renderer is made before hours of work, because it fails if the machine has no fonts.
     let renderer = args.png.then(Renderer::new).transpose()?;
     let begin = Instant::now();
     let mut records: Vec<ExperimentRecord> = vec![];
@@ -257,7 +257,7 @@ fn run(args: &RunArgs) -> Result<u8, LabFailure> {
         records.push(run.record);
     }
     if let Some(folder) = &args.output {
-        // The index lists everything in the folder, results of earlier runs too.
+        // The index lists everything in the folder, including results of earlier runs.
         let all = record::read_all(Path::new(folder))?;
         record::write_index(Path::new(folder), &all)?;
     }
@@ -271,7 +271,7 @@ fn run(args: &RunArgs) -> Result<u8, LabFailure> {
     })
 }
 
-/// The experiments of these names; all of them without any.
+/// Returns the experiments with these names, or all experiments if there are no names.
 fn chosen(names: &[String]) -> Result<Vec<Experiment>, LabFailure> {
     let all = catalogue::all()?;
     if let Some(name) = names.iter().find(|name| !all.iter().any(|experiment| experiment.is_named(name))) {

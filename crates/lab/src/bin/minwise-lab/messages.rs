@@ -1,4 +1,4 @@
-//! Everything that is printed. Standard output carries data only; messages go to standard error.
+//! Prints all output and messages. Standard output carries data only; messages go to standard error.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use crate::args::{LogFormat, MessageArgs};
 
-/// Why a command ended without its result.
+/// Reason why a command ended without its result.
 #[derive(Debug)]
 pub enum LabFailure {
-    /// Errors, and what to try instead.
+    /// Errors, with a hint about what to try instead.
     Error { messages: Vec<String>, hint: Option<String> },
-    /// The reader of standard output has gone, as `head` does after ten lines.
+    /// The reader of standard output closed the pipe, as `head` does after ten lines.
     BrokenPipe,
 }
 
@@ -30,7 +30,7 @@ impl LabFailure {
 
 impl From<anyhow::Error> for LabFailure {
     fn from(error: anyhow::Error) -> Self {
-        // The alternate form has the causes, which name the file or the experiment.
+        // The alternate form includes the causes, which name the file or the experiment.
         Self::new(format!("{error:#}"))
     }
 }
@@ -58,12 +58,12 @@ impl From<minwise_corpus::Error> for LabFailure {
     }
 }
 
-/// Collects what is wrong with the options, in their order, so that all of it is reported at once.
+/// Collects the problems of options in their order, so that all are reported at once.
 #[derive(Debug, Default)]
 pub struct Problems(Vec<String>);
 
 impl Problems {
-    /// The number, or the default and a problem if `text` is none.
+    /// Parses a number. If `text` is invalid, the problem is recorded and the default is returned.
     pub fn number<T: FromStr + Default>(&mut self, option: &str, text: &str, kind: &str) -> T {
         text.parse().unwrap_or_else(|_| {
             self.add(option, format_args!("`{text}` is not {kind}"));
@@ -75,33 +75,33 @@ impl Problems {
         self.0.push(format!("`{option}`: {problem}"));
     }
 
-    /// Fails if anything was wrong.
+    /// Returns the collected problems as an error, if there are any.
     pub fn finish(self) -> Result<(), LabFailure> {
         if self.0.is_empty() { Ok(()) } else { Err(LabFailure::Error { messages: self.0, hint: None }) }
     }
 }
 
-/// A line of data.
+/// Prints a line of data.
 pub fn print(line: &str) -> Result<(), LabFailure> {
     Ok(writeln!(io::stdout().lock(), "{}", visible(line))?)
 }
 
 impl MessageArgs {
-    /// A step of the run, for programs that read the log.
+    /// Prints a step of the run as an event, for programs that read the log.
     pub fn event(self, event: &Value) {
         if self.log == LogFormat::Json && !self.quiet {
             line(&visible_json(&event.to_string()));
         }
     }
 
-    /// Something for people to read at the end.
+    /// Prints a text for people.
     pub fn note(self, text: &str) {
         if self.log == LogFormat::Text && !self.quiet {
             line(text);
         }
     }
 
-    /// Why the command ended without its result.
+    /// Prints the reason why the command ended without its result.
     pub fn failure(self, messages: &[String], hint: Option<&str>) {
         if self.log == LogFormat::Json {
             let hints: Vec<&str> = hint.into_iter().collect();

@@ -1,7 +1,7 @@
-//! The speed of the `minwise` command with all cores of a machine, as one table.
+//! Measures the speed of the `minwise` command with all cores of a machine, and prints one table.
 //!
-//! The program needs nothing but two binaries and a corpus, so that it runs on machines without Rust. `cargo x bench sixteen` packs
-//! the three into one archive.
+//! The program needs only two binaries and a corpus, so it runs on machines without Rust. `cargo x bench sixteen` packs
+//! these three files into one archive.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,27 +16,27 @@ use minwise_lab::enlarge;
 use crate::args::SixteenArgs;
 use crate::messages::{LabFailure, print};
 
-/// Cores for which the targets are stated. On fewer, the table has ratios and no targets.
+/// Number of cores for which the targets are stated. On fewer cores, the table has ratios and no targets.
 const CORES: usize = 16;
-/// Runs of which the fastest counts: other work on the machine only ever adds time.
+/// Number of runs per figure. The fastest run counts, because other work on the machine only ever adds time.
 const RUNS: usize = 3;
-/// Interval at which the memory of a run is looked up.
+/// Interval at which the memory of a run is read.
 const LOOK: Duration = Duration::from_millis(5);
 const GIGABYTE: f64 = 1e9;
 
 /// Sizes of the corpora.
 struct CorpusSizes {
-    /// Copies of the English corpus, each spelled differently.
+    /// Number of copies of the English corpus, each with its words spelled in other letters.
     english: u64,
-    /// Short documents.
+    /// Number of short documents.
     short: u64,
-    /// Short documents of the runs with little memory.
+    /// Number of short documents in the runs with little memory.
     many: u64,
-    /// `--memory` of these runs.
+    /// `--memory` in the runs with little memory.
     memory: [&'static str; 2],
-    /// Documents of 2 kB that are added to an archive.
+    /// Number of documents of 2 kB that are added to an archive.
     pages: u64,
-    /// Files that are checked against this archive.
+    /// Number of files that are checked against the archive.
     files: u64,
 }
 
@@ -57,7 +57,7 @@ const SMALL: CorpusSizes = CorpusSizes {
     files: 400,
 };
 
-/// A finished run of the command.
+/// Time and peak memory of a finished run of the command.
 #[derive(Clone, Copy)]
 struct Finished {
     seconds: f64,
@@ -80,7 +80,7 @@ pub fn run(args: &SixteenArgs, cores: usize) -> Result<bool, LabFailure> {
     let kind = if args.folder.starts_with("/dev/shm") { "in memory" } else { "on a disk" };
     print(&format!("{cores} threads, files {kind}\n\n| figure | measured | target |\n|---|---|---|"))?;
     let result = table.measure(&args.english);
-    // Files of many gigabytes in memory would stay there.
+    // The folder is deleted, because its many gigabytes may lie in a file system in memory.
     fs_err::remove_dir_all(&table.folder)?;
     result.map(|()| table.missed == 0 || cores < CORES)
 }
@@ -111,7 +111,7 @@ impl SpeedTable {
         self.archive()
     }
 
-    /// The speed of a corpus by threads.
+    /// Measures a corpus with different numbers of threads.
     fn texts(&mut self, name: &str, corpus: &Path, target: f64) -> Result<Finished, LabFailure> {
         let bytes = fs_err::metadata(corpus)?.len() as f64;
         let speed = |run: Finished| bytes / GIGABYTE / run.seconds;
@@ -130,7 +130,7 @@ impl SpeedTable {
         Ok(all)
     }
 
-    /// Compressed outputs and inputs. Speeds are those of the uncompressed bytes.
+    /// Measures compressed outputs and inputs. Speeds count the uncompressed bytes.
     fn compressed(&mut self, corpus: &Path, plain: Finished) -> Result<(), LabFailure> {
         let bytes = fs_err::metadata(corpus)?.len() as f64 / GIGABYTE;
         for (name, target) in [("out.jsonl.zst", 1.0), ("out.jsonl.gz", 0.4)] {
@@ -162,13 +162,13 @@ impl SpeedTable {
         self.forget(&["again.jsonl", "frames.jsonl.zst"])
     }
 
-    /// The cost of audit and report together.
+    /// Measures the cost of audit and report together.
     fn audit(&mut self, corpus: &Path) -> Result<(), LabFailure> {
         for threads in [1, self.cores] {
             let threads_option = threads.to_string();
             let report = self.path("report").to_string_lossy().into_owned();
             let options = ["--threads", &threads_option];
-            // In turns, so that other work on the machine falls on both.
+            // Runs without and with audit alternate, so that other work on the machine slows both alike.
             let (mut without, mut with) = (f64::INFINITY, f64::INFINITY);
             for _ in 0..if threads == 1 { 1 } else { RUNS } {
                 without = without.min(self.dedup(corpus, "out.jsonl", &options)?.seconds);
@@ -184,7 +184,7 @@ impl SpeedTable {
         Ok(())
     }
 
-    /// Parquet to Parquet beside JSONL to JSONL, for the same texts.
+    /// Measures Parquet to Parquet and JSONL to JSONL for the same texts.
     fn parquet(&mut self) -> Result<(), LabFailure> {
         let (lines, table) = (self.path("out.jsonl"), self.path("out.parquet"));
         self.dedup(&lines, "out.parquet", &[])?;
@@ -196,7 +196,7 @@ impl SpeedTable {
         self.forget(&["again.jsonl", "again.parquet"])
     }
 
-    /// Many short documents with little memory.
+    /// Measures many short documents with little memory.
     fn memory(&mut self, many: &Path) -> Result<(), LabFailure> {
         let bytes = fs_err::metadata(many)?.len() as f64 / GIGABYTE;
         let free = self.dedup(many, "out.jsonl", &[])?;
@@ -217,7 +217,7 @@ impl SpeedTable {
         Ok(())
     }
 
-    /// An archive: adding documents, and checking files.
+    /// Measures an archive: adding documents, and checking files.
     fn archive(&mut self) -> Result<(), LabFailure> {
         let pages = self.made("pages.jsonl", self.scale.pages, 400)?;
         let archive = self.path("archive");
@@ -275,7 +275,7 @@ impl SpeedTable {
         self.timed(&[&args[..], options].concat(), &[0])
     }
 
-    /// Runs the command, with the time and the memory that it takes.
+    /// Runs the command, and returns its time and peak memory.
     fn timed(&self, args: &[&str], codes: &[i32]) -> Result<Finished, LabFailure> {
         let log = self.path("log");
         let failed = |error: &dyn std::fmt::Display| {
@@ -294,7 +294,7 @@ impl SpeedTable {
             if let Some(code) = child.try_wait()? {
                 break code;
             }
-            // The highest value so far, so that a look that comes too late misses nothing but the last milliseconds.
+            // `VmHWM` is the peak so far, so a late look misses only the last milliseconds.
             if let Ok(status) = fs_err::read_to_string(&status) {
                 peak_bytes = peak_bytes.max(peak_of(&status).unwrap_or(0));
             }
@@ -338,7 +338,7 @@ impl SpeedTable {
         Ok(())
     }
 
-    /// Prints a row at once, because the next one takes a while.
+    /// Prints a row immediately, because the next row takes a while.
     fn row(&mut self, figure: &str, measured: &str, target: &str, reached: bool) -> Result<(), LabFailure> {
         let targets = self.cores >= CORES && !target.is_empty();
         self.missed += usize::from(targets && !reached);
@@ -360,13 +360,13 @@ fn rate(gigabytes_per_second: f64, run: Finished) -> String {
     )
 }
 
-/// The peak memory in the text of `/proc/PID/status`.
+/// Returns the peak memory from the text of `/proc/PID/status`.
 fn peak_of(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }
 
-/// Compresses a file as frames of 16 MiB each, as `pzstd` and `split` pipelines do.
+/// Compresses a file as frames of 16 MiB each, as pipelines of `pzstd` and `split` do.
 fn write_frames(from: &Path, to: &Path) -> Result<(), LabFailure> {
     let bytes = fs_err::read(from)?;
     let mut out = File::create(to)?;

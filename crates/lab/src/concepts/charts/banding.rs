@@ -1,4 +1,4 @@
-//! Which pairs become candidates.
+//! Charts of the probability that a pair becomes a candidate.
 
 use minwise::Error;
 use minwise::candidate::{Banding, Curve};

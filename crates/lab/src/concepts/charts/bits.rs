@@ -1,4 +1,4 @@
-//! Bit sketches, all with as many stored bits.
+//! Charts of bit sketches, all with the same number of stored bits.
 
 use minwise::Error;
 use minwise::sketch::Method;
@@ -6,12 +6,12 @@ use minwise::sketch::Method;
 use super::{LONG, TRIALS, VARIANCE_BY_BITS, chart, method, note, of_method};
 use crate::plot::{Axis, Chart};
 
-/// Bits that every bit sketch stores, and the `MinHash` beside it.
+/// Number of stored bits of every bit sketch, and of the `MinHash` beside them.
 const BITS: usize = 1024;
-/// Where points are measured: mostly high similarities, which is where bit sketches are used.
+/// Measured similarities. Most are high, because bit sketches are used there.
 const SIMILARITIES: [f64; 7] = [0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98];
 
-/// `MinHash` and some bit sketches, all with the same number of stored bits; `least` is where the picture ends below.
+/// Draws `MinHash` and some bit sketches with the same number of stored bits. `least` is the lower end of the y axis.
 fn bit_chart(title: &str, description: &str, least: f64, forms: &[(&str, String)]) -> Result<Chart, Error> {
     let mut series = vec![of_method(0, "minhash (32 bits)", Method::minhash(BITS / 32), &SIMILARITIES)?];
     for (at, (label, form)) in (1..).zip(forms) {
@@ -36,7 +36,7 @@ pub(crate) fn b_bit() -> Result<Chart, Error> {
 }
 
 pub(crate) fn fractional_bit() -> Result<Chart, Error> {
-    // Two thirds of the bits, half of them with one bit a register and half with two.
+    // The registers are two thirds of the bits: half of them have one bit per register, the other half two.
     let k = BITS * 2 / 3 / 64 * 64;
     bit_chart(
         "Mixtures of widths at equal storage",

@@ -1,4 +1,4 @@
-//! Sketches that are registers or values, where the number of shingles matters.
+//! Charts of sketches made of registers or values, whose variance depends on the number of shingles.
 
 use minwise::Error;
 use minwise::estimate;
@@ -14,7 +14,7 @@ fn registers(base: Base, registers: usize) -> Method {
     Method::Registers(RegisterSource { base, registers })
 }
 
-/// A variance for documents of `union` shingles together, as a function of the shared ones.
+/// Draws the variance for documents of `union` shingles together, as a function of the shared shingles.
 fn of_union(
     at: usize,
     label: &str,
@@ -24,13 +24,13 @@ fn of_union(
     variance: impl Fn(usize) -> f64,
 ) -> Result<Series, Error> {
     let bits = stored_bits(method);
-    // The formulas ask for whole shingles.
+    // The formulas require whole numbers of shingles.
     let line = (1..union).map(|common| (common as f64 / union as f64, variance(common) * bits)).collect();
     let points = measured(method, at, union, &SIMILARITIES, trials)?;
     Ok(Series { label: label.to_owned(), line, points })
 }
 
-/// The variance of independent registers, without points.
+/// Draws the variance of independent registers, without points.
 fn independent(label: &str, method: Method) -> Series {
     let bits = stored_bits(method);
     Series::of(label, (0.0, 1.0), 100, |similarity| method.variance(similarity) * bits)
@@ -46,7 +46,7 @@ pub(crate) fn minhash() -> Result<Chart, Error> {
             let common = (LONG as f64 * similarity).round() as usize;
             let found = measure::spread(method, &ShinglePair::of(LONG, common), TRIALS)?;
             let y = found.variance.sqrt();
-            // The error of a square root.
+            // The bar is two standard errors of the square root y, which are the standard error of the variance over y.
             let reach = found.variance_error / y;
             Ok(Point { x: similarity, y, error: Some((y - reach, y + reach)) })
         });
@@ -108,7 +108,7 @@ pub(crate) fn one_permutation() -> Result<Chart, Error> {
     ))
 }
 
-/// The two sketches whose registers are drawn nearly without replacement.
+/// Draws a sketch whose registers are drawn nearly without replacement: `SuperMinHash` or fast similarity.
 fn without_replacement(base: Base, name: &str) -> Result<Chart, Error> {
     let k = REGISTERS;
     let of = |union: usize| {
@@ -137,7 +137,7 @@ pub(crate) fn fast_similarity() -> Result<Chart, Error> {
 }
 
 pub(crate) fn bottom_k() -> Result<Chart, Error> {
-    // Values have two words, so half as many take the room of the registers.
+    // A value has two words, so half as many values take the storage of the registers.
     let values = REGISTERS / 2;
     let sketch = Method::BottomK(values);
     let of = |union: usize| move |common| estimate::bottom_k::variance(union, common, values);
@@ -159,7 +159,7 @@ pub(crate) fn bottom_k() -> Result<Chart, Error> {
 mod tests {
     use super::*;
 
-    /// Points lie on the lines that are drawn through them.
+    /// The measured points lie on the drawn lines.
     #[test]
     fn formulas_hold() {
         for draw in [min_max, one_permutation, super_minhash, bottom_k] {
@@ -168,7 +168,7 @@ mod tests {
                 for point in &series.points {
                     let at = series.line.iter().find(|(x, _)| (x - point.x).abs() < 1e-9).unwrap();
                     let (low, high) = point.error.unwrap();
-                    // A bar is two standard errors long on either side.
+                    // An error bar extends two standard errors to either side.
                     let away = (point.y - at.1) / ((high - low) / 4.0);
                     assert!(
                         away.abs() <= 4.0,

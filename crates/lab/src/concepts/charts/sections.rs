@@ -1,4 +1,4 @@
-//! Sectional sketches, in the same order and with something inserted.
+//! Charts of sectional sketches, for documents in the same order and with inserted text.
 
 use minwise::Error;
 use minwise::estimate::sectional::{SectionalMatches, displaced_share};
@@ -25,8 +25,8 @@ pub(crate) fn sectional() -> Result<Chart, Error> {
     ))
 }
 
-/// Alignment rates of a document and the same one with more and more inserted in front: those over all agreeing
-/// registers of a number of trials.
+/// Returns the alignment rates of a document and its copies with more and more text inserted in front. Each rate counts
+/// all agreeing registers of several trials.
 fn alignment_rates(
     matches: impl Fn(u64, &[u64], &[u64]) -> Result<SectionalMatches, Error>,
 ) -> Result<Vec<Point>, Error> {
@@ -47,7 +47,7 @@ fn alignment_rates(
     [0, 40, 80, 120, 160, 200].into_iter().map(rate).collect()
 }
 
-/// Trials of an alignment rate, each of as many registers as agree.
+/// Number of trials per alignment rate.
 const RATE_TRIALS: u64 = 20;
 
 pub(crate) fn insertion() -> Result<Chart, Error> {

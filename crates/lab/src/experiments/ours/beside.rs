@@ -1,4 +1,4 @@
-//! What other engines find, beside ours.
+//! Runs other engines on the same corpora and prints their results beside ours.
 
 use std::collections::BTreeMap;
 
@@ -11,23 +11,24 @@ use super::peers::{self, Peers};
 use crate::experiment::{Context, ExperimentFindings};
 use crate::table::{Cell, Table};
 
-/// What is to be found in a corpus, and with what.
+/// Corpus with its exact pairs, and the settings of a search.
 pub(super) struct Case<'a> {
     pub corpus: &'a str,
     pub shingling: &'a str,
     pub threshold: f64,
-    /// The share of pairs at the threshold that should become candidates.
+    /// Share of pairs at the threshold that should become candidates.
     pub recall: f64,
     pub registers: usize,
-    /// Ours.
+    /// Banding of our engine.
     pub banding: Banding,
     pub sets: &'a [ShingleSet],
-    /// The pairs that reach the threshold.
+    /// Pairs that reach the threshold.
     pub exact: &'a BTreeMap<(u32, u32), f64>,
 }
 
 impl Case<'_> {
-    /// Bands that take all registers, since some engines have no others: as few as reach the recall.
+    /// Returns the banding of other engines. It uses all registers, because some engines require this, and the fewest
+    /// bands that reach the recall.
     fn banding_of_peers(&self) -> Result<Banding> {
         for rows in (2..=self.registers).rev().filter(|rows| self.registers.is_multiple_of(*rows)) {
             let banding = Banding::new(self.registers / rows, rows, self.registers)?;
@@ -38,7 +39,7 @@ impl Case<'_> {
         Ok(Banding::new(self.registers, 1, self.registers)?)
     }
 
-    /// The row of an engine that reports so many pairs, so many of them rightly.
+    /// Returns the row of an engine that reports `reported` pairs, of which `right` are correct.
     fn row(&self, engine: String, banding: Banding, reported: usize, right: usize) -> Vec<Cell> {
         vec![
             self.corpus.into(),
@@ -54,7 +55,7 @@ impl Case<'_> {
     }
 }
 
-/// A table of other engines, if there are any.
+/// Table of other engines, if any are installed.
 pub(super) struct EngineTable {
     peers: Option<Peers>,
     folder: TempDir,
@@ -87,7 +88,8 @@ impl EngineTable {
         Ok(Self { peers, folder: TempDir::new()?, table, notes })
     }
 
-    /// Runs the others on what ours reports so many pairs of, so many of them rightly.
+    /// Runs the other engines on a case. `reported` is the number of pairs that our engine reported, and `right` the
+    /// number of correct ones.
     pub(super) fn add(&mut self, case: &Case<'_>, reported: usize, right: usize) -> Result<()> {
         let Some(peers) = self.peers.as_ref().filter(|peers| !peers.engines().is_empty()) else {
             return Ok(());
@@ -103,7 +105,7 @@ impl EngineTable {
                     let engine = format!("{} {}", peer.name, peer.version);
                     self.table.push(case.row(engine, banding, pairs.len(), right));
                 }
-                // That another engine fails is no failure of ours.
+                // A failure of another engine is noted and does not fail the experiment.
                 Err(error) => self.notes.push(format!(
                     "{} fails on {} at a threshold of {}: {error:#}",
                     peer.name, case.corpus, case.threshold
@@ -113,7 +115,7 @@ impl EngineTable {
         Ok(())
     }
 
-    /// These findings, with the table and what is to be said of it.
+    /// Returns the findings, with the table and its notes added.
     pub(super) fn finish(self, findings: ExperimentFindings) -> ExperimentFindings {
         let findings = if self.table.rows.is_empty() { findings } else { findings.table(self.table) };
         findings.notes(self.notes)

@@ -1,4 +1,4 @@
-//! What the command finds, against all pairs that there are.
+//! Compares the results of the engine with all pairs of a corpus, computed exactly.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Write};
@@ -31,21 +31,21 @@ struct Settings {
     recall: f64,
     corpora: Vec<String>,
     most_documents: usize,
-    /// The one that other engines are run with.
+    /// Shingling with which other engines are run.
     peers_shingling: String,
 }
 
-/// What one run found.
+/// Result of one run, compared with the exact pairs.
 struct MeasuredOutcome {
     found: usize,
-    /// Reported pairs that do not reach the threshold, or have another similarity.
+    /// Number of reported pairs that are below the threshold or have a wrong similarity.
     wrong: usize,
     expected: f64,
     variance: f64,
     removed: usize,
-    /// Removed documents that do not reach the threshold with the one that is kept, or whose keeper is removed too.
+    /// Number of removed documents that are below the threshold with their keeper, or whose keeper is removed, too.
     wrongly_removed: usize,
-    /// Pairs of kept documents that reach the threshold.
+    /// Number of pairs of kept documents that reach the threshold.
     left: usize,
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let mut recalls = Deviations::default();
     let (mut wrong, mut wrongly_removed, mut below, mut runs) = (0, 0, 0, 0);
     for (name, path) in &corpora {
-        // All files of a folder are texts, also a table that tells where they are from.
+        // All files of a folder are read as texts. One of them may be a table of the origins of the others.
         let format =
             if Path::new(path).is_dir() { InputFormat::Only(Format::TEXT) } else { InputFormat::default() };
         let options = ReadOptions::default().encoding(Encoding::Auto).format(format);
@@ -149,8 +149,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     ]))
 }
 
-/// The path itself, or that of a file with the first records of a larger JSONL file: all pairs are found exactly, which
-/// takes memory and time.
+/// Returns the path itself, or the path of a file with the first records of a larger JSONL file. The limit is needed
+/// because finding all pairs exactly takes memory and time.
 fn beginning(path: &Path, most: usize, folder: &Path) -> Result<PathBuf> {
     if path.is_dir() {
         return Ok(path.to_owned());
@@ -165,7 +165,7 @@ fn beginning(path: &Path, most: usize, folder: &Path) -> Result<PathBuf> {
     Ok(short)
 }
 
-/// Writes families of edited documents as JSONL and gives its path.
+/// Writes families of edited documents as JSONL, and returns the path of the file.
 fn generate(settings: &Settings, seed: u64, folder: &Path) -> Result<String> {
     let vocabulary = Vocabulary::new(20_000);
     let path = folder.join("made-up.jsonl");
@@ -173,7 +173,8 @@ fn generate(settings: &Settings, seed: u64, folder: &Path) -> Result<String> {
     for family in 0..settings.families {
         let mut random = Random::new(seed, &[family]);
         let original = vocabulary.document(settings.words, &mut random);
-        // From copies to texts of which half is new, so that there are pairs on both sides of every threshold.
+        // The members range from copies to texts with up to 15 % changed words, so pairs lie on both sides of every
+        // threshold.
         let most = random.unit() * 0.15;
         for member in 0..settings.members {
             let share = random.unit() * most;
@@ -191,7 +192,7 @@ fn generate(settings: &Settings, seed: u64, folder: &Path) -> Result<String> {
     Ok(path.to_string_lossy().into_owned())
 }
 
-/// The plan of a run that wants this recall at the threshold.
+/// Returns the plan of a run with this recall at the threshold.
 fn plan(spec: Spec, threshold: f64, recall: f64, threads: usize) -> Result<Plan> {
     let (bands, threads) = (Bands::ForRecall(recall), Some(threads.max(1)));
     Ok(RunSettings::default().spec(spec).threshold(threshold).bands(bands).threads(threads).plan()?)
@@ -207,7 +208,7 @@ fn compare(
     let reading = read(corpus, &plan.reading(), &Unobserved)?;
     let (mut found, mut wrong) = (0, 0);
     pairs(corpus, &reading, None, plan, &Unobserved)?.for_each(&Unobserved, |pair| {
-        // Documents without shingles are equal by their texts, which is no similarity of sets.
+        // Documents without shingles are pairs because their texts are equal. They have no similarity of sets.
         if !sets[pair.first as usize].is_empty() {
             let is_exact = exact.get(&(pair.first, pair.second)) == Some(&pair.similarity);
             found += usize::from(is_exact);
@@ -233,10 +234,10 @@ fn compare(
     Ok(MeasuredOutcome { found, wrong, expected, variance, removed: removed.len(), wrongly_removed, left })
 }
 
-/// The number of pairs that are found on average, and its variance.
+/// Returns the expected number of found pairs, and its variance.
 ///
-/// Equal documents are always found. Pairs of connected documents are not independent; the variance is that of all pairs
-/// of a connected family found or missed together, which is the most it can be.
+/// Equal documents are always found. Pairs of connected documents are not independent. The variance is an upper bound:
+/// all pairs of a connected family are found together or missed together.
 fn expectation(
     exact: &BTreeMap<(u32, u32), f64>,
     sets: &[ShingleSet],
@@ -248,7 +249,7 @@ fn expectation(
         leader[a.max(b) as usize] = a.min(b);
     }
     let mut expected = 0.0;
-    // Standard deviations of one family add up if its pairs go together.
+    // If the pairs of a family are found together, their standard deviations add up.
     let mut deviations: BTreeMap<u32, f64> = BTreeMap::new();
     for (&(a, _), &similarity) in exact {
         let p = if similarity == 1.0 { 1.0 } else { probability(similarity) };
@@ -258,7 +259,7 @@ fn expectation(
     (expected, deviations.values().map(|deviation| deviation * deviation).sum())
 }
 
-/// The first document that one is connected to, by what is known so far.
+/// Returns the leader of the connected family of a document (union-find).
 fn find(leader: &mut [u32], mut document: u32) -> u32 {
     while leader[document as usize] != document {
         let next = leader[document as usize];

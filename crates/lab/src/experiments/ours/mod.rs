@@ -1,4 +1,4 @@
-//! Experiments of our own: what the command finds, and what sketches cost.
+//! Experiments of this project: the accuracy of the engine, and the cost of sketches.
 
 mod beside;
 pub(crate) mod dedup;

@@ -1,7 +1,8 @@
-//! All pairs of documents that reach a threshold, exactly, without sketches.
+//! Finds all pairs of documents that reach a threshold, exactly and without sketches.
 //!
-//! Two sets of similarity T or more share at least one of the ⌊(1−T)·n⌋ + 1 rarest shingles of each, n being its size (the
-//! prefix filter of Chaudhuri, Ganti and Kaushik, 2006). So only documents that share one of those are compared.
+//! Two sets of similarity T or more share at least one of the ⌊(1−T)·n⌋ + 1 rarest shingles of each, where n is its
+//! size. This is the prefix filter of Chaudhuri, Ganti and Kaushik, 2006. Only documents that share one of these
+//! shingles are compared.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,9 +12,9 @@ use minwise::shingle::Shingles;
 use minwise::verify::{Overlap, ShingleSet};
 use minwise_corpus::{Corpus, Scratch};
 
-/// The shingle sets of all documents of a corpus, in the order of the input.
+/// Returns the shingle sets of all documents of a corpus, in input order.
 pub(super) fn sets(corpus: &Corpus, spec: &Spec) -> Result<Vec<ShingleSet>> {
-    /// Text that is read at once.
+    /// Number of bytes of text that are read at once.
     const CHUNK_BYTES: u64 = 1 << 20;
     let shingler = spec.shingler();
     let mut shingles = Shingles::new();
@@ -29,8 +30,8 @@ pub(super) fn sets(corpus: &Corpus, spec: &Spec) -> Result<Vec<ShingleSet>> {
     Ok(sets)
 }
 
-/// The pairs that reach the threshold, the earlier document first, with their similarities. Documents without shingles
-/// have no pairs.
+/// Returns the pairs that reach the threshold with their similarities, the earlier document first. Documents without
+/// shingles have no pairs.
 pub(super) fn pairs(sets: &[ShingleSet], threshold: f64) -> BTreeMap<(u32, u32), f64> {
     let mut frequencies: HashMap<u64, u32> = HashMap::new();
     for shingle in sets.iter().flat_map(ShingleSet::as_slice) {
@@ -42,7 +43,7 @@ pub(super) fn pairs(sets: &[ShingleSet], threshold: f64) -> BTreeMap<(u32, u32),
         let mut rarest: Vec<(u32, u64)> =
             set.as_slice().iter().map(|&shingle| (frequencies[&shingle], shingle)).collect();
         rarest.sort_unstable();
-        // One more than rounding could take away.
+        // The prefix has one more shingle, because rounding could remove one.
         let prefix = ((1.0 - threshold) * set.len() as f64).floor() as usize + 2;
         rarest.truncate(prefix);
         let mut seen = HashSet::new();
@@ -51,7 +52,7 @@ pub(super) fn pairs(sets: &[ShingleSet], threshold: f64) -> BTreeMap<(u32, u32),
                 continue;
             }
             let others = by_shingle.entry(shingle).or_default();
-            // Sets of very different sizes cannot reach it.
+            // The ratio of the sizes is an upper bound on the similarity.
             let is_near = |other: u32| {
                 let (a, b) = (sets[other as usize].len(), set.len());
                 a.min(b) as f64 / a.max(b) as f64 >= threshold

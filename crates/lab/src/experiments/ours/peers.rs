@@ -1,6 +1,6 @@
-//! Other engines, each in a process of its own: `lab/peers.py` runs one in the Python that `--peers` names.
+//! Runs other engines, each in a separate process: `lab/peers.py` runs an engine in the Python that `--peers` names.
 //!
-//! They are shown beside ours and decide no verdict: what they report depends on their versions.
+//! The results are shown beside ours and do not affect a verdict, because they depend on the versions of the engines.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -11,17 +11,17 @@ use minwise::candidate::Banding;
 use minwise::verify::ShingleSet;
 
 const SCRIPT: &str = include_str!("../../../peers.py");
-/// What the script can run.
+/// Engines that the script can run.
 const ENGINES: [&str; 3] = ["datasketch", "gaoya", "rensa"];
 
-/// The engines of a Python.
+/// Engines of a Python interpreter.
 #[derive(Debug)]
 pub(super) struct Peers {
     python: PathBuf,
     engines: Vec<Peer>,
 }
 
-/// An engine that is installed.
+/// Engine that is installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Peer {
     pub name: String,
@@ -29,7 +29,7 @@ pub(super) struct Peer {
 }
 
 impl Peers {
-    /// Those that this Python has.
+    /// Returns the engines that this Python has.
     pub(super) fn of(python: &Path) -> Result<Self> {
         let mut peers = Self { python: python.to_owned(), engines: vec![] };
         let printed = peers.run(&["versions"])?;
@@ -44,12 +44,13 @@ impl Peers {
         &self.engines
     }
 
-    /// Those that it does not have.
+    /// Returns the names of the engines that this Python does not have.
     pub(super) fn missing(&self) -> impl Iterator<Item = &'static str> {
         ENGINES.into_iter().filter(|name| !self.engines.iter().any(|peer| peer.name == *name))
     }
 
-    /// The pairs that an engine calls near-duplicates, the earlier document first. `sets` is a file that [`write`] wrote.
+    /// Returns the pairs that an engine reports as near-duplicates, the earlier document first. `sets` is a file that
+    /// [`write`] wrote.
     pub(super) fn pairs(
         &self,
         peer: &Peer,
@@ -82,12 +83,12 @@ impl Peers {
     }
 }
 
-/// The two words of a line.
+/// Splits a line into two words.
 fn two(line: &str) -> Result<(&str, &str)> {
     line.split_once(' ').with_context(|| format!("`{line}` is not what a peer should print"))
 }
 
-/// Writes shingle sets as peers read them: a line a document.
+/// Writes shingle sets in the format of `peers.py`: one line per document.
 pub(super) fn write(sets: &[ShingleSet], path: &Path) -> Result<()> {
     let mut file = BufWriter::new(fs_err::File::create(path)?);
     for set in sets {

@@ -1,4 +1,4 @@
-//! The variance of every sketch, by the bytes that it takes.
+//! Measures the variance of every sketch in relation to its bytes.
 
 use anyhow::Result;
 use minwise::sketch::Method;
@@ -33,7 +33,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let mut rows = vec![];
     for (&(method, similarity), spread) in points.iter().zip(&measured) {
         let formula = method.variance(similarity);
-        // Drawing without replacement takes k/u of the variance away at most.
+        // Drawing without replacement lowers the variance by at most the share k/u.
         let without_replacement = formula * method.registers() as f64 / settings.union as f64;
         deviations.add(spread.variance, formula, spread.variance_error + without_replacement);
         rows.push((method, similarity, method.size_bytes() as f64, formula, spread));

@@ -37,7 +37,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
     let published: Published = context.published()?;
     let expected: Expected = context.expected()?;
-    // The least rank, and the section it stands in.
+    // A value of the sketch is the least rank, with the section of its shingle.
     let sketch = |document: &[(u64, u64)]| -> Result<Vec<(u64, u64)>> {
         settings
             .permutations

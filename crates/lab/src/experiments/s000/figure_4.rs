@@ -45,7 +45,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         let marks = here()
             .map(|(&(_, x), spread)| {
                 let two = 2.0 * spread.variance.sqrt();
-                // Beside one another, where two would hide each other.
+                // The points are shifted sideways, because they would hide each other.
                 Point {
                     x: x + (s as f64 - 1.5) * 0.008,
                     y: spread.mean,

@@ -1,7 +1,7 @@
-//! Figure 5: what it costs to sketch a document.
+//! Figure 5: the cost of sketching a document.
 //!
-//! The source's Algorithm 1 is run with a counter, and what it computes has to be what the library computes. Beside the counts
-//! stand the times of the library's sketches, as ratios within a round.
+//! The source's Algorithm 1 runs with counters, and its result must equal that of the library. The times of the
+//! library's sketches are reported beside the counts, as ratios within a round.
 
 use anyhow::Result;
 use minwise::sketch::Method;
@@ -32,14 +32,14 @@ struct Published {
     percent_for_two_sections: Printed,
 }
 
-/// What Algorithm 1 does to a document.
+/// Counts of the operations of Algorithm 1 on a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct DocumentWork {
-    /// Hash values that are computed.
+    /// Number of hash values that are computed.
     hashes: u64,
-    /// Hash values that are compared with the least one so far.
+    /// Number of hash values that are compared with the least value so far.
     comparisons: u64,
-    /// Positions whose sections are computed.
+    /// Number of positions whose sections are computed.
     sections: u64,
 }
 
@@ -143,7 +143,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         ]))
 }
 
-/// The time of a sketch with each number of sections, over that of the first, and that of the last over that of the second.
+/// Returns the ratio of the time of a sketch with each number of sections to the time with one section. The second
+/// value is the ratio of the time with the most sections to the time with two.
 fn times(context: &Context<'_>, settings: &Settings, document: &[u64]) -> Result<(Vec<Median>, Median)> {
     let sketchers = settings
         .sections
@@ -156,10 +157,11 @@ fn times(context: &Context<'_>, settings: &Settings, document: &[u64]) -> Result
     Ok(((0..ways.len()).map(|at| rounds.ratio(at, 0)).collect(), rounds.ratio(ways.len() - 1, 1)))
 }
 
-/// The source's three sentences about its clock, by ours.
+/// Checks the source's three statements about times with our times.
 fn clocked(times: &[Median], growth: Median, five: &Printed) -> [Check; 3] {
     let two = times[1];
-    // In line with the sections from 1 at MinHash on, so many sections would take this over two of them.
+    // If each further section took `step` of the time of `MinHash`, this would be the ratio of the time with the most
+    // sections to the time with two.
     let step = five.value / 100.0;
     let in_line = (1.0 + step * (times.len() - 1) as f64) / (1.0 + step);
     let reason =
@@ -213,15 +215,15 @@ fn picture(settings: &Settings, works: &[DocumentWork], times: &[Median], percen
     noted(picture, BARS)
 }
 
-/// How much more work it is than another.
+/// Returns the ratio of two numbers of operations.
 fn over(work: DocumentWork, other: DocumentWork) -> f64 {
     work.total() as f64 / other.total() as f64
 }
 
-/// The pairs of minimum and section that the source's Algorithm 1 computes, and what it does for them. One section is
-/// plain `MinHash`, which finds none.
+/// Computes the pairs of minimum and section of the source's Algorithm 1, and counts the operations. With one section,
+/// the algorithm is plain `MinHash` and computes no sections.
 ///
-/// The hash values of a shingle are the registers of a document that has no other.
+/// The hash values of a shingle are the registers of a document with this shingle alone.
 fn algorithm_1(
     document: &[u64],
     sections: usize,

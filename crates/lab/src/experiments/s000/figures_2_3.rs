@@ -69,7 +69,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         claim("the mean is J/s", claimed_means, "E-02"),
         claim("the variance is (J/s)(1 − J/s)/k", claimed_variances, "E-03"),
     ];
-    // The arithmetic of the crossing is right, whatever it means.
+    // The computation of the crossing is right, although the formula is wrong.
     for &s in settings.sections.iter().filter(|&&s| s > 1) {
         let crossing = root(0.01, 0.99, |x| claimed(x, s) - x * (1.0 - x));
         let expected = independent_crossing(s);
@@ -112,7 +112,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         .checks(checks))
 }
 
-/// (17), times k, which it lacks.
+/// Returns the variance (17) as printed, which lacks the factor 1/k.
 fn claimed(similarity: f64, sections: usize) -> f64 {
     let mean = independent_mean(similarity, sections);
     mean * (1.0 - mean)

@@ -1,38 +1,38 @@
-//! What stands in for `GoldSet`, the labelled news articles of the source, which are not public.
+//! Generates a stand-in for `GoldSet`, the labelled news articles of the source, which are not public.
 //!
-//! A group is a story, and a document of it the story with a share of its words replaced. The shares are drawn so that as many
-//! labelled pairs reach each threshold as the source's `MinHash` finds of its own: with 500 registers, its recall is nearly the
-//! share of labelled pairs that reach the threshold.
+//! A group is a story, and each of its documents is the story with a share of its words replaced. These shares are
+//! chosen so that, at each threshold, the fraction of labelled pairs that reach the threshold equals the recall of the
+//! source's `MinHash`. With 500 registers, this recall is nearly that fraction.
 
 use super::{SHINGLE, WORDS};
 use crate::simulate::documents::shingles;
 use crate::simulate::{Edit, Random, Vocabulary};
 
-/// Shares of replaced words, between which documents are spread evenly.
+/// Shares of replaced words, as bounds of ranges in which documents are spread evenly.
 const SHARES: [f64; 8] = [0.0, 0.003, 0.018, 0.04, 0.063, 0.091, 0.126, 0.6];
-/// The part of the documents between each two of them.
+/// Share of the documents in each range.
 const PARTS: [f64; 7] = [0.535, 0.01, 0.08, 0.05, 0.04, 0.045, 0.24];
 
-/// Documents of each group: 68 groups, 2168 documents and 82 934 pairs, as the source has them.
+/// Number of documents per group: 68 groups, 2168 documents and 82 934 pairs, as in the source.
 pub(super) const GROUPS: [usize; 68] = [
     2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 4, 7, 7, 8, 9, 10,
     16, 19, 20, 22, 28, 31, 32, 34, 41, 43, 45, 46, 48, 51, 53, 54, 58, 60, 62, 63, 69, 71, 71, 73, 77, 82,
     85, 90, 92, 108, 113, 137, 171,
 ];
 
-/// The stand-in.
+/// Stand-in for `GoldSet`.
 pub(super) struct GoldSet {
-    /// Words of a story, on average; some have half as many, some half as many again.
+    /// Mean number of words per story. Lengths are spread evenly from half to one and a half of the mean.
     pub words: usize,
 }
 
 impl GoldSet {
-    /// The documents of a group, as shingles in their order.
+    /// Returns the documents of a group, as shingles in their order.
     pub fn group(&self, number: usize, seed: u64) -> Vec<Vec<u64>> {
         self.texts(number, seed).iter().map(|text| shingles(text, SHINGLE)).collect()
     }
 
-    /// The documents of a group, as words.
+    /// Returns the documents of a group, as words.
     pub fn texts(&self, number: usize, seed: u64) -> Vec<Vec<u64>> {
         let vocabulary = Vocabulary::new(WORDS);
         let mut random = Random::new(seed, &[number as u64]);
@@ -41,7 +41,7 @@ impl GoldSet {
         let documents = GROUPS[number];
         (0..documents)
             .map(|document| {
-                // One of each part of the group, so that large groups have the law that all groups have together.
+                // The shares are stratified, so that a large group has the distribution of all groups.
                 let share = replaced((document as f64 + random.unit()) / documents as f64);
                 vocabulary.edit(&story, Edit::Substitute(share), &mut random)
             })
@@ -49,7 +49,7 @@ impl GoldSet {
     }
 }
 
-/// The share of words that this part of the documents has replaced at most.
+/// Returns the share of replaced words at the quantile `part` of the documents.
 fn replaced(part: f64) -> f64 {
     let mut before = 0.0;
     for (bounds, part_of_all) in SHARES.windows(2).zip(PARTS) {

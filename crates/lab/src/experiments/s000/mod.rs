@@ -1,4 +1,4 @@
-//! The sectional `MinHash` of Hassanian-esfahani 2018.
+//! Experiments of Hassanian-esfahani 2018 with sectional `MinHash`.
 
 pub(crate) mod figure_1;
 pub(crate) mod figure_4;
@@ -17,12 +17,12 @@ use serde::Deserialize;
 use crate::simulate::documents::shingles;
 use crate::simulate::{Edit, Random, Vocabulary};
 
-/// Words of the language that documents are in.
+/// Number of words in the vocabulary of the documents.
 const WORDS: usize = 5000;
-/// Words of a shingle: the source has "k = 3" and does not say of what (E-14).
+/// Number of words per shingle. The source has "k = 3" and does not state the unit (E-14).
 const SHINGLE: usize = 3;
 
-/// `MinHash`, or its sectional form for more than one section.
+/// Returns `MinHash` for one section, and its sectional form for more.
 fn sectional(sections: usize, registers: usize) -> Result<Method> {
     Ok(match sections {
         1 => format!("minhash:{registers}"),
@@ -31,13 +31,13 @@ fn sectional(sections: usize, registers: usize) -> Result<Method> {
     .parse()?)
 }
 
-/// Kinds of pairs.
+/// Kind of edit that distinguishes the documents of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum PairKind {
-    /// Words are replaced here and there: whatever is shared stands in the same places.
+    /// Words are replaced, so all shared shingles stand in the same places.
     Aligned,
-    /// Words are put before the first: all that is shared has moved.
+    /// Words are inserted before the first word, so all shared shingles have moved.
     Edited,
     /// Paragraphs are in another order.
     Shuffled,
@@ -53,11 +53,11 @@ impl PairKind {
     }
 }
 
-/// The shingles of two documents of about `words` words.
+/// Returns the shingles of two documents of about `words` words.
 fn pair(kind: PairKind, words: usize, random: &mut Random) -> [Vec<u64>; 2] {
     let vocabulary = Vocabulary::new(WORDS);
     let document = vocabulary.document(words, random);
-    // A share of edits that makes all similarities occur, few of them near 0.
+    // With up to 30 % of edits, all similarities occur, but few near 0.
     let share = random.unit() * 0.3;
     let edit = match kind {
         PairKind::Aligned => Edit::Substitute(share),

@@ -20,16 +20,16 @@ struct Settings {
     similarities: Vec<f64>,
 }
 
-/// Registers that are connected, and bits of each.
+/// Number of registers that are connected, and number of bits of each.
 const CONNECTED: usize = 4;
 
-/// A row of the table that has a variance.
+/// Row of the table that has a variance.
 struct SurveyRow {
     name: &'static str,
     form: String,
-    /// As printed, by similarity.
+    /// Printed variance, as a function of the similarity.
     printed: Box<dyn Fn(f64) -> f64 + Sync>,
-    /// As it is, where the print is wrong.
+    /// Correct variance, if the printed one is wrong.
     corrected: Option<Box<dyn Fn(f64) -> f64 + Sync>>,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         .checks(of_rows))
 }
 
-/// The seven rows of eleven that have a variance; those with "NA" have none to check.
+/// Returns the seven of eleven rows that have a variance. The others have "NA".
 fn rows(settings: &Settings) -> Vec<SurveyRow> {
     let (size, union) = (settings.registers, settings.union);
     let k = size as f64;
@@ -116,14 +116,14 @@ fn rows(settings: &Settings) -> Vec<SurveyRow> {
         SurveyRow {
             name: "odd sketch",
             form: format!("odd:{size}/minhash:{size}"),
-            // The variance of the number of ones, given as that of the estimate.
+            // The source prints the variance of the number of ones as that of the estimate.
             printed: Box::new(move |x| odd::ones(2.0 * k * (1.0 - x), size).1),
             corrected: Some(Box::new(move |x| odd::variance(x, size, size))),
         },
         SurveyRow {
             name: "connected bit sketch",
             form: format!("connected:{CONNECTED}x1/minhash:{size}"),
-            // The exponent 2(n − 1) stands for 2(n − 1)/n.
+            // The source prints the exponent 2(n − 1) in place of 2(n − 1)/n.
             printed: Box::new(move |x| {
                 let n = CONNECTED as f64;
                 let together = (0.5 + 0.5 * x).powf(n);

@@ -1,4 +1,4 @@
-//! Table 2: the data set of the source, and what stands in for it.
+//! Table 2: the data set of the source, and its stand-in.
 
 use anyhow::Result;
 use minwise::verify::{Overlap, ShingleSet};
@@ -30,7 +30,8 @@ struct Published {
     recall: Vec<Printed>,
 }
 
-/// How far the stand-in may be from the share of pairs that it is to have: what its fit leaves, to one hundredth.
+/// Permitted difference between the stand-in's share of pairs and the intended share. The fit leaves this residual,
+/// rounded to hundredths.
 const FIT: f64 = 0.03;
 
 pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
@@ -44,7 +45,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let share = |of: &[f64], threshold: f64| {
         of.iter().filter(|&&similarity| similarity >= threshold).count() as f64 / of.len() as f64
     };
-    // Documents of different groups: the first of each.
+    // The first document of each group stands for the group.
     let first: Vec<&ShingleSet> = groups.iter().map(|group| &group.first).collect();
     let apart: Vec<f64> = (0..first.len())
         .flat_map(|a| (0..a).map(move |b| (a, b)))
@@ -52,7 +53,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         .collect();
 
     let words = TrialStatistics::of(&lengths);
-    // Documents of a group are of one length, so that groups are what scatters.
+    // Documents of a group have one length, so only the groups scatter.
     let largest = GROUPS.iter().max().copied().unwrap_or(1) as f64;
     let words_error = (words.variance * largest / lengths.len() as f64).sqrt();
     let greatest_apart = apart.iter().copied().fold(0.0, f64::max);
@@ -103,7 +104,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     Ok(ExperimentFindings::default().table(table).table(shares).chart("similarities", picture).checks(checks))
 }
 
-/// What the source says of its documents, beside what stands in for them.
+/// Returns the source's description of its documents, beside the values of the stand-in.
 fn described(published: &Published, documents: usize, pairs: usize, words: f64, apart: f64) -> Table {
     let mut table = Table::new(
         "data",
@@ -143,7 +144,7 @@ fn described(published: &Published, documents: usize, pairs: usize, words: f64, 
     table
 }
 
-/// What is known of a group.
+/// Lengths and similarities of a group.
 struct Group {
     lengths: Vec<f64>,
     similarities: Vec<f64>,

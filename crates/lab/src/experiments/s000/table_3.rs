@@ -39,7 +39,7 @@ struct PrintedRow {
 }
 
 impl Published {
-    /// The errors of so many sections, each with its registers.
+    /// Returns the published errors with this many sections, each with its number of registers.
     fn of(&self, sections: usize) -> impl Iterator<Item = (usize, &Printed)> {
         let row = self.rows.iter().filter(move |row| row.sections == sections);
         row.flat_map(|row| self.registers.iter().copied().zip(&row.errors))
@@ -51,7 +51,7 @@ struct Errors {
     kind: PairKind,
     sections: usize,
     registers: usize,
-    /// The mean squared error, its standard error, and what it is to be.
+    /// Mean squared error that was measured; `standard_error` is its error, and `expected` the value of theory.
     mean: f64,
     standard_error: f64,
     expected: f64,
@@ -141,7 +141,7 @@ fn errors(
     for number in 0..settings.pairs {
         let mut random = Random::new(seed, &[kind as u64, number]);
         let [a, b] = pair(kind, settings.words, &mut random);
-        // Hash functions of its own for each pair and cell, so that errors are independent.
+        // Every pair and cell has its own hash functions, so that errors are independent.
         let sketcher = method.build(random.next() ^ (registers * 10 + sections) as u64)?;
         let aligned = sketcher.exact(&a, &b);
         let similarity = jaccard(&a, &b);

@@ -38,17 +38,17 @@ struct Published {
     f: BTreeMap<String, Printed>,
 }
 
-/// What is not drawn, because its curve lies between two others.
+/// Method that is not drawn, because its curve lies between two others.
 const BETWEEN: &str = "s = 4";
 
-/// The estimates of one method: of near-duplicates and of others, one of each a family.
+/// Estimates of one method for near-duplicates and for other pairs, one of each per family.
 struct Estimates {
     label: String,
     near: Vec<f64>,
     other: Vec<f64>,
 }
 
-/// How many pairs reach a threshold.
+/// Numbers of pairs that reach a threshold.
 #[derive(Clone, Copy)]
 struct FoundCounts {
     families: usize,
@@ -70,7 +70,7 @@ impl FoundCounts {
     }
 }
 
-/// A share of what is found: from our counts, and from the printed precision and recall.
+/// Precision, recall or F, computed from our counts, and from the printed precision and recall.
 struct FoundShare {
     ours: fn(FoundCounts) -> f64,
     printed: fn(f64, f64) -> f64,
@@ -82,7 +82,7 @@ impl Estimates {
         FoundCounts { families: self.near.len(), near: count(&self.near), other: count(&self.other) }
     }
 
-    /// The standard error of a share, by leaving out one family after the other (the jackknife).
+    /// Returns the standard error of a share, by leaving out one family after the other (the jackknife).
     fn standard_error(&self, threshold: f64, share: fn(FoundCounts) -> f64) -> f64 {
         let all = self.found(threshold);
         let without = |(near, other): (&f64, &f64)| {
@@ -141,7 +141,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         ),
         ("f", "F, %", FoundShare { ours: FoundCounts::f, printed: harmonic }),
     ] {
-        // As many as have looks of their own.
+        // Only as many methods are drawn as there are line styles.
         let drawn = estimates.iter().filter(|method| method.label != BETWEEN);
         let mut series: Vec<Series> =
             drawn.map(|method| curve(method, &settings.thresholds, share.ours)).collect();
@@ -165,7 +165,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         .checks(possible(&published)))
 }
 
-/// Precision and recall at all thresholds: the recall falls as the threshold rises.
+/// Returns precision and recall at all thresholds. The recall falls as the threshold rises.
 fn curve_of(method: &Estimates) -> Vec<(f64, f64)> {
     let mut thresholds: Vec<f64> = method.near.iter().chain(&method.other).copied().collect();
     thresholds.sort_by(f64::total_cmp);
@@ -177,7 +177,7 @@ fn curve_of(method: &Estimates) -> Vec<(f64, f64)> {
     thresholds.iter().map(at).filter(|(recall, _)| *recall > 0.0).collect()
 }
 
-/// The area below the curve of precision against recall, by steps.
+/// Returns the area below the curve of precision against recall, as a step function.
 fn area(method: &Estimates) -> f64 {
     let mut curve = curve_of(method);
     curve.reverse();
@@ -192,7 +192,7 @@ fn area(method: &Estimates) -> f64 {
         .sum()
 }
 
-/// Figure 6.
+/// Draws figure 6.
 fn precision_recall(settings: &Settings, published: &Published, estimates: &[Estimates]) -> Chart {
     let percent = |(x, y): (f64, f64)| (100.0 * x, 100.0 * y);
     let drawn = estimates.iter().filter(|method| method.label != BETWEEN);
@@ -215,7 +215,7 @@ fn precision_recall(settings: &Settings, published: &Published, estimates: &[Est
     noted(picture, &note)
 }
 
-/// "The S-MinHash (s = 2) has a clear advantage over other algorithms."
+/// Checks the statement "The S-MinHash (s = 2) has a clear advantage over other algorithms."
 fn advantage(estimates: &[Estimates]) -> Check {
     let of_source = || estimates.iter().filter(|method| !method.label.starts_with("tolerant"));
     let areas: Vec<String> =
@@ -231,7 +231,8 @@ fn advantage(estimates: &[Estimates]) -> Check {
     .because("the more sections, the fewer of the shuffled documents are found, and copies keep their places")
 }
 
-/// The recall of labelled pairs of the stand-in for `GoldSet`, and the check that no section finds more than `MinHash` does.
+/// Returns the recall of labelled pairs of the stand-in for `GoldSet`, and the check that no sectional sketch finds
+/// more than `MinHash`.
 fn on_gold_set(context: &Context<'_>, settings: &Settings, published: &Published) -> Result<(Table, Check)> {
     let gold_set = GoldSet { words: settings.gold_set_words };
     let methods = methods(settings, settings.gold_set_registers)?;
@@ -285,7 +286,7 @@ fn on_gold_set(context: &Context<'_>, settings: &Settings, published: &Published
     Ok((table, Check::law(claim, format!("{above} of {cells}"), 0, above == 0)))
 }
 
-/// The shares of a method by threshold, in per cent.
+/// Returns the shares of a method by threshold, in per cent.
 fn curve(method: &Estimates, thresholds: &[f64], share: fn(FoundCounts) -> f64) -> Series {
     let point = |&threshold: &f64| {
         let (value, error) = (share(method.found(threshold)), method.standard_error(threshold, share));
@@ -295,7 +296,7 @@ fn curve(method: &Estimates, thresholds: &[f64], share: fn(FoundCounts) -> f64) 
     through(&method.label, thresholds.iter().map(point).collect())
 }
 
-/// Threshold, precision and recall as they are printed.
+/// Returns threshold, precision and recall as printed.
 fn printed_points(published: &Published, label: &str) -> Vec<(f64, f64, f64)> {
     let row = |of: &BTreeMap<String, Vec<Printed>>| of.get(label).cloned().unwrap_or_default();
     let values = row(&published.precision).into_iter().zip(row(&published.recall));
@@ -303,7 +304,7 @@ fn printed_points(published: &Published, label: &str) -> Vec<(f64, f64, f64)> {
     at.map(|(&threshold, (precision, recall))| (threshold, precision.value, recall.value)).collect()
 }
 
-/// What must hold of our own numbers.
+/// Returns the laws that our own numbers must obey.
 fn laws(settings: &Settings, estimates: &[Estimates]) -> Vec<Check> {
     let minhash = &estimates[0];
     let above = |method: &Estimates| {
@@ -340,7 +341,7 @@ fn laws(settings: &Settings, estimates: &[Estimates]) -> Vec<Check> {
     ]
 }
 
-/// What would have to hold of the printed table, whatever the data were.
+/// Returns the laws that the printed table would have to obey for any data.
 fn possible(published: &Published) -> Vec<Check> {
     let mut checks = vec![];
     let minhash = &published.recall["MinHash"];
@@ -382,7 +383,7 @@ fn possible(published: &Published) -> Vec<Check> {
     checks
 }
 
-/// All sketches that are compared, with their names in the source.
+/// Returns all sketches that are compared, with their names in the source.
 fn methods(settings: &Settings, k: usize) -> Result<Vec<(String, Method)>> {
     let mut methods: Vec<(String, Method)> = vec![
         ("MinHash".to_owned(), sectional(1, k)?),
@@ -413,7 +414,7 @@ fn measure(context: &Context<'_>, settings: &Settings) -> Result<Vec<Estimates>>
     estimates.into_iter().collect()
 }
 
-/// An original, a near-duplicate of it, and the same paragraphs in another order.
+/// Returns an original, a near-duplicate of it, and the same paragraphs in another order.
 fn documents(seed: u64, family: u64, words: usize) -> [Vec<u64>; 3] {
     let vocabulary = Vocabulary::new(WORDS);
     let mut random = Random::new(seed, &[family]);

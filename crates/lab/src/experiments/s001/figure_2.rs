@@ -1,7 +1,7 @@
 //! Figure 2: similarities of shuffled texts against the length of shingles.
 //!
-//! The report names variations in how blanks are treated, and not its own, so both are computed: its sentences hold if blanks are
-//! left out.
+//! The report says that blanks can be treated in several ways, but not how it treats them, so both ways are computed.
+//! Its statements hold if blanks are left out.
 
 use anyhow::Result;
 use minwise::verify::Overlap;
@@ -22,17 +22,18 @@ struct Settings {
     sets: u64,
 }
 
-/// The length at which the report has all pairs below [`BELOW`].
+/// Length of shingles at which the report has all pairs below [`BELOW`].
 const LENGTH: usize = 9;
 const BELOW: f64 = 0.1;
-/// The length above which the report has similarities of mostly 0.
+/// Length of shingles above which most similarities of the report are 0.
 const MOSTLY_ZERO: usize = 12;
-/// Similarities below are 0.00 to two digits.
+/// Similarities below this value are 0.00 to two digits.
 const ZERO: f64 = 0.005;
-/// The report's sentence is about one set of shuffles. It is typical if it holds of so many sets.
+/// Share of sets of shuffles for which a statement must hold to be typical. The report's statement is about one set of
+/// shuffles.
 const TYPICAL: f64 = 0.95;
 
-/// What becomes of the blanks between words.
+/// Treatment of the blanks between words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Blanks {
     LeftOut,
@@ -49,7 +50,7 @@ impl Blanks {
         }
     }
 
-    /// Shuffles of the text.
+    /// Returns shuffles of the text, with the blanks kept or removed.
     fn documents(self, documents: u64, seed: u64) -> Vec<String> {
         let documents = shuffles(documents, seed);
         match self {
@@ -59,15 +60,15 @@ impl Blanks {
     }
 }
 
-/// Similarities of all pairs at one length.
+/// Similarities of all pairs at one length of shingles.
 struct Row {
     size: usize,
     least: f64,
     mean: f64,
     most: f64,
-    /// The share of pairs whose similarity is 0.00 to two digits.
+    /// Share of pairs whose similarity is 0.00 to two digits.
     zero: f64,
-    /// The share of pairs that have nothing in common.
+    /// Share of pairs that have no shingle in common.
     apart: f64,
 }
 
@@ -89,14 +90,15 @@ impl Row {
     }
 }
 
-/// The report's sentences, with one treatment of blanks.
+/// Results for the report's statements, with one treatment of blanks.
 struct Sentences {
     falls: bool,
-    /// The greatest similarity of a pair at [`LENGTH`].
+    /// Greatest similarity of a pair at [`LENGTH`].
     most: f64,
-    /// Sets of shuffles whose pairs are all below [`BELOW`] at [`LENGTH`].
+    /// Number of sets of shuffles whose pairs are all below [`BELOW`] at [`LENGTH`].
     sets_below: u64,
-    /// Lengths above [`MOSTLY_ZERO`], those at which most similarities are 0.00, and those at which most are 0.
+    /// Three numbers of lengths above [`MOSTLY_ZERO`]: all of them, those at which most similarities are 0.00, and
+    /// those at which most are exactly 0.
     lengths: [usize; 3],
 }
 
@@ -207,7 +209,7 @@ fn table(name: &str, blanks: Blanks, rows: &[Row]) -> Table {
     table
 }
 
-/// The exact similarities of all pairs.
+/// Returns the exact similarities of all pairs.
 fn similarities(documents: &[String], size: usize) -> Result<Vec<f64>> {
     let sets = sets(documents, size)?;
     let pairs = (0..sets.len()).flat_map(|a| (0..a).map(move |b| (a, b)));

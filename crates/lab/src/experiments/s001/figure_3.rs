@@ -1,4 +1,5 @@
-//! Figure 3: hash families, by the time of a signature matrix against the length of shingles, and by what they estimate.
+//! Figure 3: hash families. Measures the time of a signature matrix against the length of shingles, and the bias of the
+//! estimates.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -22,11 +23,11 @@ use crate::table::Table;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
-    /// Functions that are asked whether two documents agree.
+    /// Number of functions for which the agreement of two documents is counted.
     functions: usize,
     documents: u64,
     lengths: Vec<usize>,
-    /// Functions of a signature matrix that is timed.
+    /// Number of functions of the signature matrix that is timed.
     registers: usize,
     rounds: u32,
 }
@@ -37,7 +38,7 @@ struct Expected {
     raw_modular: Printed,
 }
 
-/// Row numbers as they come: 200 each, of which 100 are shared.
+/// Row numbers of two documents: 200 each, of which 100 are shared.
 const FIRST: Range<u64> = 0..200;
 const SECOND: Range<u64> = 100..300;
 const SHARE: f64 = 1.0 / 3.0;
@@ -49,17 +50,17 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let (first, second): (Vec<u64>, Vec<u64>) = (FIRST.collect(), SECOND.collect());
     let error = (SHARE * (1.0 - SHARE) / functions as f64).sqrt();
 
-    // The smallest prime from 10 000 on, as where there are so many terms.
+    // The modulus is the smallest prime from 10,000 on, as if there were 10,000 terms.
     let raw = Modular::raw(functions, 10_000, context.seed())?;
     let raw = agreement(functions, |function, key| raw.hash(function, key), &first, &second);
     let mut random = Random::new(context.seed(), &[0]);
     let multipliers: Vec<u64> = (0..functions).map(|_| random.next() | 1).collect();
-    // Both have row 0, and one of four other rows each: a similarity of 1/5.
+    // The documents have a similarity of 1/5: they share row 0, and each has two rows of its own.
     let product = |function: usize, key: u64| multipliers[function].wrapping_mul(key);
     let bare = agreement(functions, product, &[0, 1, 2], &[0, 3, 4]);
     let modular = Modular::new(functions, context.seed())?;
     let multiplicative = Multiplicative::new(functions, context.seed())?;
-    // Murmur hashes to 32 bits, and seeds are numbered from the first.
+    // The seeds of Murmur have 32 bits and are numbered from the first.
     let murmur = Murmur3::new(functions, fmix64(context.seed()) as u32)?;
     let mixed = [
         ("modular, mixed keys", agreement(functions, |f, key| modular.hash(f, key), &first, &second)),
@@ -83,7 +84,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     table.push(vec!["modular, row numbers".into(), raw.into(), SHARE.into()]);
     table.push(vec!["multiplicative, row numbers, no offset".into(), bare.into(), 0.2.into()]);
     let is_share = |found: f64, share: f64| (found - share).abs() <= STANDARD_ERRORS * error;
-    // The expected value is rounded, and comes from a simulation whose error is far below this one.
+    // The expected value is rounded. It comes from a simulation whose error is far below this one.
     let raw_error = (raw * (1.0 - raw) / functions as f64).sqrt() + 0.0005;
     let timed = time(context, &settings)?;
     let findings = ExperimentFindings::default().table(table).table(timed.table).chart("time", timed.chart);
@@ -107,14 +108,14 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     ]))
 }
 
-/// The share of functions whose least value is the same in both documents.
+/// Returns the share of functions whose least value is the same in both documents.
 fn agreement(functions: usize, hash: impl Fn(usize, u64) -> u64, a: &[u64], b: &[u64]) -> f64 {
     let least = |function: usize, keys: &[u64]| keys.iter().map(|&key| hash(function, key)).min();
     let agrees = |&function: &usize| least(function, a) == least(function, b);
     (0..functions).filter(agrees).count() as f64 / functions as f64
 }
 
-/// Rows of the characteristic matrix: for each distinct shingle, the documents that have it.
+/// Returns the rows of the characteristic matrix: for each distinct shingle, the documents that have it.
 fn rows(documents: &[String], length: usize) -> Result<Vec<Vec<usize>>> {
     let mut rows: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for (document, set) in sets(documents, length)?.iter().enumerate() {
@@ -125,7 +126,8 @@ fn rows(documents: &[String], length: usize) -> Result<Vec<Vec<usize>>> {
     Ok(rows.into_values().collect())
 }
 
-/// Fills the signature matrix as the report's listing does: row by row, and for each document that has the row, every function.
+/// Fills the signature matrix like the report's listing: row by row, and every function for each document that has the
+/// row.
 fn fill(
     rows: &[Vec<usize>],
     documents: usize,
@@ -144,7 +146,7 @@ fn fill(
     matrix
 }
 
-/// What was found about times.
+/// Results about times.
 struct Timed {
     table: Table,
     chart: Chart,
@@ -156,7 +158,8 @@ const MODULAR: usize = 0;
 const MULTIPLICATIVE: usize = 1;
 const MURMUR: usize = 2;
 
-/// The time to fill a signature matrix, by family and length, over that of multiplicative functions at the first length.
+/// Measures the time to fill a signature matrix, by family and length. Times are divided by that of multiplicative
+/// functions at the first length.
 fn time(context: &Context<'_>, settings: &Settings) -> Result<Timed> {
     let documents = shuffles(settings.documents, context.seed());
     let registers = settings.registers;

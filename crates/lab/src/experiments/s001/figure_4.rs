@@ -1,4 +1,4 @@
-//! Figure 4: three ways to compare many documents, against their number.
+//! Figure 4: the cost of three ways to compare many documents, against the number of documents.
 
 use std::collections::{HashMap, HashSet};
 
@@ -35,20 +35,20 @@ struct Expected {
     pairs: u64,
 }
 
-/// What one number of documents costs.
+/// Cost of comparing one number of documents.
 struct Cost {
     documents: u64,
     pairs: u64,
     merged: u64,
     compared: u64,
     candidates: u64,
-    /// The times of exact comparison and of sketches over that of bands.
+    /// Times of exact comparison and of sketches, each divided by the time of bands.
     over_bands: [Median; 2],
-    /// The time of sketches over that of exact comparison.
+    /// Time of sketches, divided by the time of exact comparison.
     sketches_over_exact: Median,
 }
 
-/// The number of documents at which the report stops.
+/// Largest number of documents in the report.
 const REPORTED: u64 = 410;
 
 pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
@@ -117,14 +117,15 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         checks.push(Check::exact("pairs of 410 documents", &cost.pairs, &expected.pairs));
         checks.push(candidates(context, &settings, &sets[..REPORTED as usize])?);
     }
-    // Twice the documents: four times the work if it is quadratic, its square if it is exponential.
+    // If the work is quadratic, twice the documents take four times the work. If it is exponential, the work is
+    // squared.
     let doubled: Vec<f64> = costs
         .windows(2)
         .filter(|pair| pair[1].documents == 2 * pair[0].documents && pair[0].documents > 100)
         .map(|pair| pair[1].merged as f64 / pair[0].merged as f64)
         .collect();
     let shown = doubled.iter().map(|ratio| format!("{ratio:.2}")).collect::<Vec<_>>().join(", ");
-    // Linear work would double, cubic work grow eightfold.
+    // Linear work would double, and cubic work would grow eightfold.
     let is_quadratic = !doubled.is_empty() && doubled.iter().all(|ratio| ratio.log2().round() == 2.0);
     let squares = doubled.windows(2).all(|pair| pair[1] >= pair[0] * pair[0]);
     let bands_win = costs.iter().all(|cost| cost.candidates < cost.pairs / 10);
@@ -148,8 +149,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         .checks(checks))
 }
 
-/// The report's sentences about times: at its most documents, sketches are faster than exact comparison and bands faster than
-/// sketches, and the latter two diverge.
+/// Checks the report's statements about times. At its largest number of documents, sketches are faster than exact
+/// comparison, bands are faster than sketches, and the difference between sketches and bands grows.
 fn clocked(costs: &[Cost]) -> Vec<Check> {
     let mut checks = vec![];
     for cost in costs.iter().filter(|cost| cost.documents == REPORTED) {
@@ -187,7 +188,7 @@ fn sketch_all(sketcher: &dyn Sketcher, sets: &[ShingleSet]) -> Sketches {
     sketches
 }
 
-/// Pairs that share a band.
+/// Returns the pairs that share a band.
 fn banded(banding: Banding, sketches: &Sketches) -> HashSet<(usize, usize)> {
     let mut found = HashSet::new();
     for band in 0..banding.bands() {
@@ -220,7 +221,7 @@ fn cost(seed: u64, settings: &Settings, sets: &[ShingleSet]) -> Result<Cost> {
     Ok(Cost {
         documents,
         pairs,
-        // Every set is merged with every other.
+        // Every set is merged with every other set.
         merged: shingles * (documents - 1),
         compared: pairs * registers as u64,
         candidates,
@@ -229,7 +230,7 @@ fn cost(seed: u64, settings: &Settings, sets: &[ShingleSet]) -> Result<Cost> {
     })
 }
 
-/// The mean number of candidates over many seeds is the sum of the S-curve over all pairs.
+/// Checks that the mean number of candidates over many seeds is the sum of the S-curve over all pairs.
 fn candidates(context: &Context<'_>, settings: &Settings, sets: &[ShingleSet]) -> Result<Check> {
     let registers = settings.bands * settings.rows;
     let banding = Banding::new(settings.bands, settings.rows, registers)?;

@@ -1,4 +1,4 @@
-//! The second report's experiments with shingles, hash families and banding.
+//! Experiments of Bergillos 2018 with shingles, hash families and banding. The comments call this work the report.
 
 pub(crate) mod figure_2;
 pub(crate) mod figure_3;
@@ -11,12 +11,12 @@ use minwise::verify::ShingleSet;
 
 use crate::simulate::Random;
 
-/// The opening of the placeholder text that printers have used for centuries: fifty words.
+/// First fifty words of "Lorem ipsum", the placeholder text of printers.
 const TEXT: &str = "Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor incididunt ut \
     labore et dolore magna aliqua. Ut enim ad minim veniam, quis nostrud exercitation ullamco laboris nisi ut aliquip ex \
     ea commodo consequat. Duis aute irure dolor in reprehenderit in voluptate velit esse cillum dolore eu fugiat";
 
-/// Shuffles of the words of the text.
+/// Returns shuffles of the words of the text.
 fn shuffles(documents: u64, seed: u64) -> Vec<String> {
     (0..documents)
         .map(|document| {
@@ -27,7 +27,7 @@ fn shuffles(documents: u64, seed: u64) -> Vec<String> {
         .collect()
 }
 
-/// The sets of shingles of `size` characters of documents.
+/// Returns the sets of shingles of `size` characters of the documents.
 fn sets(documents: &[String], size: usize) -> Result<Vec<ShingleSet>, minwise::Error> {
     let shingler =
         Shingler::new(Normalization::default(), Shingling::new(ShingleUnit::Chars, size, Short::default())?);

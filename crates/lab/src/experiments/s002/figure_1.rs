@@ -117,7 +117,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         .checks(order(&settings, &fractions, corrected)))
 }
 
-/// Whether the variance grows as f falls, which the text of the source says, by either formula.
+/// Checks, by either formula, the source's statement that the variance grows as f falls.
 fn order(
     settings: &Settings,
     fractions: &[Fraction],

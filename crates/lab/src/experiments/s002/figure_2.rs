@@ -40,7 +40,7 @@ struct Row {
     factors: Vec<Printed>,
 }
 
-/// The groups of a mixture are shares of this many registers; the factor does not depend on it.
+/// Number of registers that is divided into the groups of a mixture. The factor does not depend on it.
 const REGISTERS: usize = 1000;
 
 pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
@@ -111,19 +111,20 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     ]))
 }
 
-/// The pooled estimator's factor.
+/// Returns the factor of the pooled estimator.
 fn factor(f: f64, r: f64, similarity: f64) -> f64 {
     storage_factor(similarity, &Fraction(f).groups(REGISTERS, r), Combination::Pooled)
 }
 
-/// How many mixtures, of those of a grid of similarities, have a lower factor than one bit and than two.
+/// Counts the mixtures whose factor is lower than those of one bit and of two bits, over a grid of similarities.
 fn mixtures(settings: &Settings, factor_of: impl Fn(f64, f64, f64) -> f64) -> usize {
     let mut beaten = 0;
     for &r in &settings.shares {
         for step in 1..100 {
             let x = f64::from(step) / 100.0;
             let better = factor(1.0, r, x).min(factor(2.0, r, x));
-            // A mixture as good as both, where they are equal, is better by rounding only.
+            // If one and two bits have equal factors, a mixture with the same factor could be lower by rounding. It is
+            // not counted.
             let is_better = |&&f: &&f64| f > 1.0 && f < 2.0 && factor_of(f, r, x) < better * (1.0 - 1e-12);
             beaten += settings.fractions.iter().filter(is_better).count();
         }

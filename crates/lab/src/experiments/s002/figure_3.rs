@@ -1,4 +1,4 @@
-//! Figure 3: the variance of less than a bit a register.
+//! Figure 3: the variance of less than one bit per register.
 
 use anyhow::Result;
 use minwise::estimate::b_bit::{self, Chance};
@@ -119,11 +119,11 @@ fn one_bit(similarity: f64) -> f64 {
     b_bit::variance(similarity, 1, Chance::sparse(1))
 }
 
-/// By what share the variance of R̂ exceeds the delta method's, to the second order; nothing where the clamp is within
-/// eight standard errors.
+/// Returns the share by which the variance of R̂ exceeds that of the delta method, to the second order. Returns `None`
+/// if the clamp is within eight standard errors.
 ///
-/// R̂ = gᵃ with g = 2T̂ − 1 and a = 2⁻ⁿ. With the relative standard error c of g, curvature adds ((a−1)²/2 + (a−1)(a−2))·c²,
-/// and the skewness of a binomial count 2(1−a)/k.
+/// R̂ = gᵃ with g = 2T̂ − 1 and a = 2⁻ⁿ. With the relative standard error c of g, curvature adds ((a−1)²/2 +
+/// (a−1)(a−2))·c², and the skewness of a binomial count adds 2(1−a)/k.
 fn second_order(similarity: f64, halvings: u32, stored_bits: usize) -> Option<f64> {
     let t = xor_match_probability(similarity, halvings, Chance::sparse(1));
     let k = stored_bits as f64;

@@ -110,7 +110,8 @@ fn at_equal_storage(similarity: f64, halvings: u32) -> f64 {
     b_bit::variance(similarity, 1, one) / xor_variance(similarity, 1, halvings, one)
 }
 
-/// A stored bit of 1/2ⁿ takes 2ⁿ registers, of which one bit a register would make 2ⁿ bits.
+/// Returns the ratio of variances for equal numbers of registers. A stored bit of 1/2ⁿ combines 2ⁿ registers, which
+/// would store 2ⁿ bits with one bit per register.
 fn at_equal_registers(similarity: f64, halvings: u32) -> f64 {
     at_equal_storage(similarity, halvings) / f64::from(1 << halvings)
 }

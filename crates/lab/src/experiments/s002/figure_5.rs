@@ -22,7 +22,7 @@ struct Settings {
     fractions: Vec<f64>,
 }
 
-/// Pairs that are found or should be.
+/// Counts of pairs that are found or should be found.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     right: u64,
@@ -40,7 +40,7 @@ impl Counts {
     }
 }
 
-/// A share of pairs: from the counts of a simulation, and as it is.
+/// Precision or recall: from the counts of a simulation, and exactly.
 struct PairShare {
     name: &'static str,
     all: fn(Counts) -> u64,
@@ -59,14 +59,15 @@ struct ExactShares {
     recall: f64,
 }
 
-/// How many values of the fractions lie between those of one bit and of two.
+/// Counts of the values for fractions of a bit, and of those outside the range between one bit and two bits.
 #[derive(Default)]
 struct Between {
     values: usize,
     outside: usize,
-    /// By how much the worst lies outside.
+    /// Largest distance of a value from the range.
     worst: f64,
-    /// Simulated values that lie outside by more than [`STANDARD_ERRORS`] of the difference.
+    /// Number of simulated values that lie outside the range by more than [`STANDARD_ERRORS`] standard errors of the
+    /// difference.
     clearly_outside: usize,
 }
 
@@ -177,8 +178,9 @@ fn sum(counts: impl Iterator<Item = Counts>) -> Counts {
 /// Counts of one part of the pairs, by fraction (whole registers last) and threshold.
 type Part = Vec<Vec<Counts>>;
 
-/// The standard error of a share of one width, or of its difference from that of another, over the parts: by the deviations of
-/// each part from the ratio of the sums, since parts are independent and the widths of one part are not.
+/// Returns the standard error of a share of one width, or of its difference from another width. It follows from the
+/// deviations of each part from the ratio of the sums, because the parts are independent and the widths of one part are
+/// not.
 fn standard_error(share: &PairShare, parts: &[Part], at: usize, (of, over): (usize, Option<usize>)) -> f64 {
     let deviation = |width: usize| {
         let total = sum(parts.iter().map(|part| part[width][at]));
@@ -195,7 +197,8 @@ fn standard_error(share: &PairShare, parts: &[Part], at: usize, (of, over): (usi
     (squares * n / (n - 1.0)).sqrt()
 }
 
-/// Whether precision and recall of a fraction lie between those of one bit and of two, exactly; takes both in.
+/// Reports whether the exact precision and recall of a fraction both lie between those of one bit and of two bits. Adds
+/// both to `between`.
 fn settled(
     settings: &Settings,
     between: &mut Between,
@@ -210,7 +213,7 @@ fn settled(
         let value = |of: usize| (share.exact)(exact[of][at]);
         let outside =
             (value(one).min(value(two)) - value(of)).max(value(of) - value(one).max(value(two))).max(0.0);
-        // Rounding of sums.
+        // Smaller differences come from the rounding of sums.
         let is_outside = outside > 1e-12;
         both &= !is_outside;
         between.values += 1;
@@ -231,9 +234,9 @@ fn settled(
     both
 }
 
-/// For each fraction, and whole registers last, the counts by threshold, in parts.
+/// Returns the counts in parts, by fraction (whole registers last) and threshold.
 fn count(context: &Context<'_>, settings: &Settings, registers: usize) -> Vec<Part> {
-    /// Pairs of a part.
+    /// Number of pairs per part.
     const CHUNK: u64 = 1000;
     let chunks: Vec<u64> = (0..settings.pairs.div_ceil(CHUNK)).collect();
     context.map(&chunks, |&chunk| {
@@ -257,9 +260,10 @@ fn count(context: &Context<'_>, settings: &Settings, registers: usize) -> Vec<Pa
     })
 }
 
-/// Estimates of one pair, all from the same registers: equal ones agree in all bits, others in each bit by chance.
+/// Estimates the similarity of one pair for every fraction, always from the same registers. Equal registers agree in
+/// all bits; others agree in each bit by chance.
 fn estimates(random: &mut Random, truth: f64, settings: &Settings, registers: usize) -> Vec<f64> {
-    // Bits in which the registers differ; none where they are equal, at least one else.
+    // Each number has a 1 at every bit in which two registers differ: 0 if they are equal, otherwise at least one bit.
     let differences: Vec<u64> = (0..registers)
         .map(|_| if random.happens(truth) { 0 } else { 1 << 63 | random.next() >> 1 })
         .collect();
@@ -276,19 +280,19 @@ fn estimates(random: &mut Random, truth: f64, settings: &Settings, registers: us
     estimates
 }
 
-/// The estimate from the matches of registers with one bit, and with two.
+/// Estimates the similarity from the matches of registers with one bit, and with two bits.
 fn pooled(f: f64, registers: usize, counts: [usize; 2]) -> f64 {
     let groups = Fraction(f).groups(registers, 0.0);
     let of_groups: Vec<usize> = groups.iter().map(|group| counts[group.bits as usize - 1]).collect();
     similarity(&of_groups, &groups, Combination::Pooled)
 }
 
-/// Precision and recall by fraction and threshold, without chance.
+/// Returns exact precision and recall by fraction and threshold.
 ///
-/// The pooled estimate follows from the matches m of all registers, so a pair is found if m reaches a bound. m is the sum of two
-/// binomial counts, and the similarity is integrated by Simpson's rule.
+/// The pooled estimate follows from the matches m of all registers, so a pair is found if m reaches a bound. m is the
+/// sum of two binomial counts. The similarity is integrated by Simpson's rule.
 fn exact(context: &Context<'_>, settings: &Settings, registers: usize) -> Vec<Vec<ExactShares>> {
-    /// Steps below the threshold, and as many above.
+    /// Number of steps below the threshold, and also above it.
     const STEPS: u32 = 400;
     let cells: Vec<(f64, f64)> = settings
         .fractions
@@ -305,7 +309,7 @@ fn exact(context: &Context<'_>, settings: &Settings, registers: usize) -> Vec<Ve
         let found = |similarity: f64| {
             let law = |count: usize, bits: i32| {
                 let by_chance = 0.5_f64.powi(bits);
-                // At 1 itself the odds have no bound.
+                // At probability 1 the odds are infinite.
                 Binomial::new(count, (by_chance + (1.0 - by_chance) * similarity).min(1.0 - 1e-15))
             };
             reaching(&law(one, 1), &law(two, 2), least)
@@ -325,7 +329,7 @@ fn exact(context: &Context<'_>, settings: &Settings, registers: usize) -> Vec<Ve
     shares.chunks(settings.thresholds.len()).map(<[ExactShares]>::to_vec).collect()
 }
 
-/// The probability that the sum of two counts is at least `least`.
+/// Returns the probability that the sum of two counts is at least `least`.
 fn reaching(first: &Binomial, second: &Binomial, least: usize) -> f64 {
     let tails = second.tails();
     let tail = |from: usize| tails.get(from).copied().unwrap_or(0.0);

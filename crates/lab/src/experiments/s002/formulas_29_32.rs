@@ -1,4 +1,4 @@
-//! Formulas 29 to 32: the estimator of half bits, as printed and as it is.
+//! Formulas 29 to 32: the estimator of half bits, as printed and corrected.
 
 use anyhow::{Context as _, Result};
 use minwise::estimate::b_bit::Chance;
@@ -43,8 +43,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let (right, wrong) = (spread_of(xor_similarity), spread_of(printed::xor_similarity));
     let truth = universe.similarity();
     let error = |spread: &TrialStatistics| (spread.variance / trials as f64).sqrt();
-    // A root bends: E[R̂] − R is −Var·(1−C₂)/(2T−1)^½, to the second order in the spread of T̂ (R̂ = (√g + …)/(2−2C₂), and
-    // the second derivative of √g over twice the square of the first is −1/√g).
+    // The square root is not linear: E[R̂] − R is −Var·(1−C₂)/(2T−1)^½, to the second order in the spread of T̂. (R̂ =
+    // (√g + …)/(2−2C₂), and the second derivative of √g over twice the square of the first is −1/√g.)
     let g = 2.0 * minwise::estimate::fractional_bit::xor_match_probability(truth, 1, chance) - 1.0;
     let bend = -xor_variance(truth, stored_bits, 1, chance) * (1.0 - chance.c2) / g.sqrt();
     let shift = (chance.c1 - chance.c2) / (1.0 - chance.c2);

@@ -1,4 +1,4 @@
-//! The f-fractional bits of Yuan 2012: figures 1 to 5, and the formulas as it prints them.
+//! Experiments of Yuan 2012 with f-fractional bits: figures 1 to 5, and the formulas as printed.
 
 pub(crate) mod figure_1;
 pub(crate) mod figure_2;
@@ -15,18 +15,19 @@ use minwise::sketch::Method;
 use crate::measure::{ShinglePair, TrialStatistics, spread};
 use crate::simulate::{Random, Universe};
 
-/// A width between one bit and two.
+/// Width of registers between one bit and two bits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Fraction(f64);
 
 impl Fraction {
-    /// Registers with one bit, and with two.
+    /// Returns the number of registers with one bit, and the number with two bits.
     fn split(self, registers: usize) -> [usize; 2] {
         let two = ((self.0 - 1.0) * registers as f64).round() as usize;
         [registers - two, two]
     }
 
-    /// The groups of registers of sets that fill the share `r` of the range; a share of 0 stands for "hardly any".
+    /// Returns the groups of registers of sets that fill the share `r` of the range. A share of 0 stands for "hardly
+    /// any".
     fn groups(self, registers: usize, r: f64) -> Vec<WidthGroup> {
         let [one, two] = self.split(registers);
         [(1, one), (2, two)]
@@ -36,7 +37,7 @@ impl Fraction {
             .collect()
     }
 
-    /// The sketch of the library.
+    /// Returns the sketch of the library with this width.
     fn method(self, registers: usize) -> Result<Method> {
         let two = self.0 - 1.0;
         Ok(match two {
@@ -48,7 +49,7 @@ impl Fraction {
     }
 }
 
-/// Estimates of pooled sketches of one size, over many trials.
+/// Trials of pooled sketches of one size.
 struct Trials {
     registers: usize,
     count: u64,
@@ -56,13 +57,13 @@ struct Trials {
 }
 
 impl Trials {
-    /// By the library's sketches, of sets that are small in the range of their hash values.
+    /// Returns the estimates by sketches of the library, of sets that are small in the range of their hash values.
     fn sparse(&self, fraction: Fraction, similarity: f64) -> Result<(f64, TrialStatistics)> {
         let pair = ShinglePair::of(UNION, (similarity * UNION as f64).round() as usize);
         Ok((similarity, spread(fraction.method(self.registers)?, &pair, self.count)?))
     }
 
-    /// By ranks of permutations, of sets that fill the share `r` of the range.
+    /// Returns the estimates by ranks of permutations, of sets that fill the share `r` of the range.
     fn dense(&self, fractions: &[Fraction], universe: Universe, point: u64) -> Vec<(f64, TrialStatistics)> {
         let (r, _) = universe.shares();
         let mut estimates = vec![vec![]; fractions.len()];
@@ -84,5 +85,5 @@ impl Trials {
     }
 }
 
-/// Shingles of the two documents of a trial, together.
+/// Number of distinct shingles of the two documents of a trial together.
 const UNION: usize = 1000;

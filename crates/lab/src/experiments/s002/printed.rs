@@ -1,9 +1,9 @@
-//! Formulas as Yuan 2012 prints them, where that is not what is right. They are nowhere but here.
+//! Formulas as Yuan 2012 prints them, if the printed formula is wrong. No other code has them.
 
 use minwise::estimate::b_bit::Chance;
 use minwise::estimate::fractional_bit::WidthGroup;
 
-/// (17), (20) and (42), with the weights squared (E-16): times k.
+/// Returns (17), (20) and (42) times k, with the weights squared (E-16).
 pub(super) fn variance(similarity: f64, groups: &[WidthGroup]) -> f64 {
     let registers: usize = groups.iter().map(|group| group.registers).sum();
     let share = |group: &WidthGroup| group.registers as f64 / registers as f64;
@@ -18,7 +18,7 @@ pub(super) fn variance(similarity: f64, groups: &[WidthGroup]) -> f64 {
     spread / (1.0 - c2).powi(2)
 }
 
-/// (30) and (32), with C₂ above the line in place of C₁ (E-21).
+/// Returns (30) and (32), with C₂ above the line in place of C₁ (E-21).
 pub(super) fn xor_similarity(share: f64, halvings: u32, chance: Chance) -> f64 {
     let mut root = (2.0 * share - 1.0).max(0.0);
     for _ in 0..halvings {
@@ -31,7 +31,7 @@ pub(super) fn xor_similarity(share: f64, halvings: u32, chance: Chance) -> f64 {
 mod tests {
     use super::*;
 
-    /// The values of the printed formula, in docs/sources/bits.md#fractional-bits.
+    /// The expected values of the printed formula are those of docs/sources/bits.md#fractional-bits.
     #[test]
     fn the_printed_formula_gives_what_the_digest_says_it_does() {
         for (f, similarity, expected) in

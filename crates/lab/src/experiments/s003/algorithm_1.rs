@@ -30,7 +30,7 @@ struct Row {
     similarity: Printed,
 }
 
-/// Samples that one sketch of the library has.
+/// Number of samples per sketch of the library.
 const REGISTERS: usize = 1000;
 
 pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
@@ -58,7 +58,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         }
         for method in WeightedMethod::all(REGISTERS) {
             let share = by_library(context, method, row, samples)?;
-            // Samples without their steps agree more often than J_w, and so cannot be banded.
+            // Methods that cannot be banded are left out: their samples without steps agree more often than J_w.
             if method.bandable().is_some() {
                 right.add(share, similarity, error);
             }
@@ -94,7 +94,7 @@ fn similarity(a: &[(u64, f64)], b: &[(u64, f64)]) -> f64 {
     sum(f64::min) / sum(f64::max)
 }
 
-/// The share of equal registers, over as many sketches as there are samples to take.
+/// Returns the share of equal registers, over as many sketches as give `samples` samples.
 fn by_library(context: &Context<'_>, method: WeightedMethod, row: &Row, samples: u64) -> Result<f64> {
     let [a, b] = [&row.a, &row.b].map(|set| WeightedSet::new(set.iter().copied()));
     let (a, b) = (a?, b?);

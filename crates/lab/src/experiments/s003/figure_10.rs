@@ -121,7 +121,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     Ok(ExperimentFindings::default().table(table).checks(checks))
 }
 
-/// Registers that are compared, look by look.
+/// Returns the number of registers that are compared until a look decides.
 fn compared(filter: &Filter, pair: &[bool]) -> usize {
     let decides = |look: &&minwise::filter::Look| {
         let matches = pair[..look.registers].iter().filter(|&&agrees| agrees).count();
@@ -130,14 +130,15 @@ fn compared(filter: &Filter, pair: &[bool]) -> usize {
     filter.looks().iter().find(decides).map_or(pair.len(), |look| look.registers)
 }
 
-/// The same by the library, which also ends where the rest cannot change the result.
+/// Returns the number of registers that the library compares. The library also stops if the remaining registers cannot
+/// change the result.
 fn by_library(filter: &Filter, pair: &[bool]) -> usize {
     match filter.decide_by(|range| pair[range].iter().filter(|&&agrees| agrees).count()) {
         FilterDecision::Reject { compared } | FilterDecision::Accept { compared, .. } => compared,
     }
 }
 
-/// The exact average over pairs of known similarities, in hundredths of similarity.
+/// Returns the exact average over pairs of known similarities, rounded to hundredths.
 fn of_similarities(filter: &Filter, similarities: &[f64]) -> f64 {
     let mut counts = [0_u64; 101];
     for similarity in similarities {

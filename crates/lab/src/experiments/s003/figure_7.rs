@@ -1,4 +1,4 @@
-//! Figure 7: the similarities of the three data sets, and what stands in for FUNDS.
+//! Figure 7: the similarities of the three data sets, and the stand-in for FUNDS.
 
 use anyhow::Result;
 use minwise::filter::Look;
@@ -23,7 +23,7 @@ struct Settings {
     error: f64,
 }
 
-/// Parts of equal width in which pairs are counted.
+/// Number of parts of equal width in which pairs are counted.
 const BINS: usize = 10;
 
 pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
@@ -48,7 +48,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         let mut row = vec![(bin as f64 / BINS as f64).into(), ((bin + 1) as f64 / BINS as f64).into()];
         for (counts, exact) in counts.iter().zip(&exact) {
             let share = counts[bin] as f64 / n;
-            // A step of the exact law may lie across the bound of a part.
+            // A step of the exact distribution may cross the bound of a part.
             let error = (exact[bin] * (1.0 - exact[bin]) / n).sqrt() + 1e-4;
             deviations.add(share, exact[bin], error);
             row.extend([share.into(), exact[bin].into()]);
@@ -112,7 +112,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         ]))
 }
 
-/// What the source says of its data sets, beside what stands in for them.
+/// Returns the source's description of its data sets, beside the values of the stand-ins.
 fn described(settings: &Settings, high: f64, low: f64, below: f64) -> Table {
     let mut table = Table::new(
         "data",
@@ -180,7 +180,7 @@ fn shares(spread: SimilaritySpread) -> [f64; BINS] {
     shares
 }
 
-/// The share of the stand-in for FUNDS that a look rejects.
+/// Returns the share of the stand-in for FUNDS that a look rejects.
 fn rejected(look: &Look) -> f64 {
     let of = |&(similarity, weight): &(f64, f64)| {
         let law = Binomial::new(look.registers, similarity);

@@ -22,17 +22,17 @@ struct Settings {
     matches: Vec<usize>,
 }
 
-/// Pairs of each data set of the source: an accuracy of 100 % means that none of them is wrong.
+/// Number of pairs per data set of the source. An accuracy of 100 % means that no pair is wrong.
 const THEIRS: f64 = 1000.0;
-/// What "high" and "low" are taken to mean where the source gives no number.
+/// Our meaning of "high" and "low" in the source, which gives no number.
 const HIGH: f64 = 0.9;
 
-/// Which pairs a threshold takes.
+/// Side of a look on which a threshold takes pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LookSide {
-    /// Those with more matches than the threshold: `T_U` accepts them as similar.
+    /// The threshold `T_U` accepts pairs with more matches as similar.
     Upper,
-    /// Those with fewer matches: `T_L` rejects them as not similar.
+    /// The threshold `T_L` rejects pairs with fewer matches as not similar.
     Lower,
 }
 
@@ -54,16 +54,16 @@ impl LookSide {
     }
 }
 
-/// How pairs are divided by their matches at the look: counts of a simulation, or exact shares of all pairs.
+/// Division of pairs by their matches at the look: counts of a simulation, or exact shares of all pairs.
 #[derive(Debug, Clone, Copy, Default)]
 struct Taken {
     /// Pairs that the threshold takes.
     pairs: f64,
-    /// Of these, the ones that it should take, by all registers.
+    /// Taken pairs that are right according to all registers.
     right: f64,
-    /// Of these, the ones that it should take by the registers of the look, as the source prints it.
+    /// Taken pairs that are right according to the registers of the look, as the source prints it.
     right_as_printed: f64,
-    /// Pairs that it should take.
+    /// Pairs that the threshold should take.
     all: f64,
 }
 
@@ -81,13 +81,13 @@ impl Taken {
     }
 }
 
-/// One data set with one threshold of similarity.
+/// Data set with one threshold of similarity.
 struct Panel {
     spread: SimilaritySpread,
     threshold: f64,
-    /// By matches at the look and by whether the pair is similar by all registers: the exact shares of all pairs.
+    /// Exact shares of all pairs, by matches at the look and by whether the pair is similar according to all registers.
     exact: Vec<[f64; 2]>,
-    /// The same as counts of simulated pairs.
+    /// Counts of simulated pairs, in the order of `exact`.
     counted: Vec<[f64; 2]>,
 }
 
@@ -119,8 +119,7 @@ impl Panel {
         self.divide(&self.counted, side, at)
     }
 
-    /// The threshold from which on so few pairs are taken wrongly that 1000 pairs are expected to have none: the one that takes the
-    /// most pairs.
+    /// Returns the threshold that takes the most pairs while it is expected to take none of 1000 pairs wrongly.
     fn dividing_point(&self, side: LookSide) -> usize {
         let is_right = |at: &usize| THEIRS * self.exact(side, *at).wrong() < 0.5;
         let mut all = 0..self.exact.len();
@@ -161,7 +160,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
                     (counted.recall(), exact.recall(), exact.all),
                 ] {
                     let pairs = of * settings.pairs as f64;
-                    // A share of fewer than ten pairs is not nearly normal.
+                    // With fewer than ten pairs, a share is not nearly normal.
                     if share * pairs >= 10.0 && (1.0 - share) * pairs >= 10.0 {
                         deviations.add(found, share, (share * (1.0 - share) / pairs).sqrt());
                     }
@@ -210,7 +209,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         .checks(sentences(&settings, &panels)))
 }
 
-/// The sentences of section 6.2, in its order.
+/// Checks the statements of section 6.2, in its order.
 fn sentences(settings: &Settings, panels: &[Panel]) -> Vec<Check> {
     let of = |spread: SimilaritySpread| panels.iter().filter(move |panel| panel.spread == spread);
     let mut checks = vec![];
@@ -339,12 +338,13 @@ fn picture(settings: &Settings, panel: &Panel) -> Chart {
     noted(picture, TWO_ERRORS)
 }
 
-/// Whether so many matches of all registers exceed the threshold.
+/// Reports whether `matches` of all registers exceed the threshold.
 fn is_similar(matches: usize, settings: &Settings, threshold: f64) -> bool {
     matches as f64 / settings.registers as f64 > threshold
 }
 
-/// By matches at the look, the shares of pairs that are not similar and that are: sums of binomial laws over the similarities.
+/// Returns the shares of pairs that are not similar and that are similar, by matches at the look. They are sums of
+/// binomial laws over the similarities.
 fn exact(settings: &Settings, spread: SimilaritySpread, threshold: f64) -> Vec<[f64; 2]> {
     let behind = settings.registers - settings.look;
     let needed =
@@ -363,7 +363,7 @@ fn exact(settings: &Settings, spread: SimilaritySpread, threshold: f64) -> Vec<[
     shares
 }
 
-/// The same as counts of drawn pairs.
+/// Returns the counts of simulated pairs, in the order of `exact`.
 fn simulated(
     context: &Context<'_>,
     settings: &Settings,

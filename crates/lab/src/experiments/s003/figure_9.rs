@@ -36,7 +36,7 @@ struct Row {
     upper: Printed,
 }
 
-/// Shares that a look rejects and accepts.
+/// Shares of pairs that a look rejects and accepts.
 type Rates = (f64, f64);
 
 pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
@@ -103,7 +103,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     Ok(ExperimentFindings::default().table(table).chart("rates", noted(picture, TWO_ERRORS)).checks(checks))
 }
 
-/// What the source says of its own data and of the others.
+/// Checks the source's statements about its own data and about the other data sets.
 fn shapes(expected: &Expected, columns: &[(String, Vec<Rates>)]) -> Vec<Check> {
     let first = |name: &str, threshold: f64| {
         let (_, rates) = columns.iter().find(|column| column.0 == name)?;
@@ -124,7 +124,7 @@ fn shapes(expected: &Expected, columns: &[(String, Vec<Rates>)]) -> Vec<Check> {
             ));
         }
     }
-    // Of `space` the source says nothing.
+    // The source says nothing about `space`.
     if let Some((rejected, _)) = first(SimilaritySpread::Funds.name(), 0.8) {
         checks.push(Check::stand_in(
             "pairs of the stand-in for FUNDS at T = 0.8, k = 100",
@@ -189,7 +189,7 @@ fn simulated(
         .collect()
 }
 
-/// What a look makes of pairs of known similarities, on average, in hundredths of similarity.
+/// Returns the mean rates of a look over pairs of known similarities, rounded to hundredths.
 fn of_similarities(similarities: &[f64], look: &Look) -> Rates {
     let mut counts = [0_u64; 101];
     for similarity in similarities {

@@ -33,7 +33,7 @@ struct Row {
     rejected: Printed,
 }
 
-/// Errors from which on a simulation sees enough rejections.
+/// Smallest error at which a simulation has enough rejections.
 const SEEN: f64 = 1e-3;
 
 pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
@@ -60,7 +60,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         let bounded = exact.outcome(settings.threshold, Use::Screen).rejected;
         let simulated = (row.error >= SEEN).then(|| simulate(context, &settings, &filter));
         if let Some(simulated) = simulated {
-            // What is not accepted meanwhile is rejected a little more often.
+            // The simulation only rejects pairs. Without early acceptance, slightly more pairs are rejected, as with
+            // `Use::Screen`.
             let screened = filter.outcome(settings.threshold, Use::Screen).rejected;
             deviations.add(simulated, screened, (screened * (1.0 - screened) / settings.pairs as f64).sqrt());
         }
@@ -90,9 +91,9 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     Ok(ExperimentFindings::default().table(table).checks(checks))
 }
 
-/// The share of pairs at the threshold that are rejected.
+/// Returns the share of pairs at the threshold that are rejected.
 fn simulate(context: &Context<'_>, settings: &Settings, filter: &Filter) -> f64 {
-    /// Pairs that one thread takes at a time.
+    /// Number of pairs that a thread simulates at a time.
     const CHUNK: u64 = 1000;
     let chunks: Vec<u64> = (0..settings.pairs.div_ceil(CHUNK)).collect();
     let rejected = context.map(&chunks, |&chunk| {

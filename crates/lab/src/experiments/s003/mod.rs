@@ -1,4 +1,4 @@
-//! The consistent weighted sampling of Yuan 2019 and its filter.
+//! Experiments of Yuan 2019 with consistent weighted sampling and its filter.
 
 pub(crate) mod algorithm_1;
 pub(crate) mod figure_10;
@@ -21,23 +21,25 @@ use crate::experiment::Context;
 use crate::experiments::s004::{SPACE, pairs, term_sets};
 use crate::simulate::Random;
 
-/// How the similarities of pairs are spread. The source's FUNDS are not public; its UNIFORM and GAUSSIAN are made of them,
-/// and the parameters of the latter are not said.
+/// Distribution of the similarities of pairs. The source's FUNDS are not public. Its UNIFORM and GAUSSIAN are made from
+/// FUNDS, and the source does not state the parameters of GAUSSIAN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum SimilaritySpread {
-    /// Evenly from 0 to 1.
+    /// The similarities are spread evenly from 0 to 1.
     Uniform,
-    /// Around ½ with a standard deviation of 0.15, cut at 0 and 1.
+    /// Normal around ½ with a standard deviation of 0.15, cut at 0 and 1.
     Gaussian,
-    /// The stand-in for FUNDS: a share x/(a + (1 − a)x) of the pairs has a similarity of x or less, a = [`FUNDS`]. It has the two
-    /// filtering rates that the source states of FUNDS, more than 90 % at T = 0.8 and about 50 % at T = 0.3, and is simple.
+    /// Stand-in for FUNDS: a share x/(a + (1 − a)x) of the pairs has a similarity of at most x, with a = [`FUNDS`].
+    /// This simple distribution has the two filtering rates that the source states for FUNDS: more than 90 % at T = 0.8
+    /// and about 50 % at T = 0.3.
     Funds,
 }
 
-/// a of the stand-in for FUNDS: half of its pairs are below a/(1 + a) = 0.115, which 11 of 100 matches divide.
+/// Parameter a of the stand-in for FUNDS. Half of its pairs are below a/(1 + a) = 0.115, which a look of 100 registers
+/// divides at 11 matches.
 const FUNDS: f64 = 0.13;
-/// The standard deviation of GAUSSIAN.
+/// Standard deviation of GAUSSIAN.
 const DEVIATION: f64 = 0.15;
 
 impl SimilaritySpread {
@@ -57,7 +59,8 @@ impl SimilaritySpread {
         }
     }
 
-    /// Similarities with their weights, which sum to 1: the law of [`draw`](Self::draw) in small steps.
+    /// Returns similarities with their weights, which sum to 1: the distribution of [`draw`](Self::draw) in small
+    /// steps.
     fn nodes(self) -> Vec<(f64, f64)> {
         const STEPS: u32 = 4000;
         let middle = |step: u32| (f64::from(step) + 0.5) / f64::from(STEPS);
@@ -65,7 +68,7 @@ impl SimilaritySpread {
         match self {
             Self::Uniform => (0..STEPS).map(|step| (middle(step), even)).collect(),
             Self::Funds => (0..STEPS).map(|step| (of_funds(middle(step)), even)).collect(),
-            // The sum of twelve even numbers lies between 0 and 12.
+            // GAUSSIAN is drawn as the sum of twelve uniform numbers, which lies between 0 and 12.
             Self::Gaussian => (0..STEPS)
                 .map(|step| {
                     let sum = 12.0 * middle(step);
@@ -76,14 +79,14 @@ impl SimilaritySpread {
     }
 }
 
-/// The similarity below which this share of the stand-in for FUNDS lies.
+/// Returns the similarity at a quantile of the stand-in for FUNDS.
 fn of_funds(share: f64) -> f64 {
     FUNDS * share / (1.0 - (1.0 - FUNDS) * share)
 }
 
-/// The density of the sum of twelve even numbers from 0 to 1 (Irwin and Hall).
+/// Returns the density of the sum of twelve uniform numbers from 0 to 1 (Irwin and Hall).
 fn density_of_twelve(sum: f64) -> f64 {
-    // The terms of the lower half cancel less.
+    // The density is symmetric, and in the lower half its terms cancel less.
     let sum = sum.min(12.0 - sum);
     let (mut total, mut binomial) = (0.0, 1.0);
     for k in 0..12 {
@@ -96,7 +99,7 @@ fn density_of_twelve(sum: f64) -> f64 {
     total / 39_916_800.0
 }
 
-/// Which of a pair's registers agree, for each of many pairs of one spread.
+/// Returns, for each of `count` pairs of one distribution, which registers agree.
 fn agreements(spread: SimilaritySpread, count: u64, registers: usize, seed: u64) -> Vec<Vec<bool>> {
     let draw = |pair| {
         let mut random = Random::new(seed, &[spread as u64, pair]);
@@ -106,14 +109,14 @@ fn agreements(spread: SimilaritySpread, count: u64, registers: usize, seed: u64)
     (0..count).map(draw).collect()
 }
 
-/// The similarities of all pairs of the data, if they are there.
+/// Returns the similarities of all pairs of the data, if the data exist.
 fn of_data(context: &Context<'_>) -> Result<Option<Vec<f64>>> {
     let Some(folder) = context.data_if_there(SPACE) else { return Ok(None) };
     let sets = term_sets(&data::texts(&folder)?);
     Ok(Some(pairs(sets.len()).map(|(a, b)| Overlap::of(&sets[a], &sets[b]).jaccard()).collect()))
 }
 
-/// The source's filter: e at each look.
+/// Returns the source's filter, with the error e at each look.
 fn per_look(threshold: f64, registers: usize, looks: &[usize], error: f64) -> Result<Filter> {
     Ok(Filter::new(threshold, registers, looks, ErrorBudget::PerLook(error))?)
 }
@@ -135,7 +138,7 @@ mod tests {
                 let share = drawn.iter().filter(|&&x| x < bound).count() as f64 / f64::from(n);
                 let p: f64 = nodes.iter().filter(|node| node.0 < bound).map(|node| node.1).sum();
                 let error = (p * (1.0 - p) / f64::from(n)).sqrt();
-                // A node stands for its step, which the bound may cut.
+                // A node stands for its step, and the bound may cut this step.
                 assert!((share - p).abs() < 5.0 * error + 0.001, "{spread:?} {bound}: {share} {p}");
             }
         }

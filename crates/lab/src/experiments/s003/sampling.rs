@@ -4,16 +4,16 @@ use minwise::hash::fmix64;
 
 use crate::simulate::Random;
 
-/// A way to sample.
+/// Variant of the algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Variant {
-    /// As it should be.
+    /// The corrected algorithm.
     Repaired,
     /// The number that decides belongs to a point, not to the shingle.
     DecidedByPoint,
-    /// One random number for all points of an interval.
+    /// All points of an interval use one random number.
     SameNumber,
-    /// The point below the weight in place of the one above it.
+    /// The point below the weight is used in place of the point above it.
     PointBelow,
 }
 
@@ -29,7 +29,7 @@ impl Variant {
         }
     }
 
-    /// The sampled shingle and its point.
+    /// Returns the sampled shingle and its point.
     pub fn sample(self, set: &[(u64, f64)], seed: u64) -> Option<(u64, u64)> {
         let ranked = set.iter().map(|&(x, weight)| {
             let key = fmix64(x ^ seed);
@@ -43,7 +43,7 @@ impl Variant {
         ranked.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, x, point)| (x, point))
     }
 
-    /// The greatest point up to a weight, and the least above it.
+    /// Returns the greatest point up to a weight, and the least point above it.
     fn active(self, key: u64, weight: f64) -> (f64, f64) {
         let interval = weight.log2().ceil() as i32;
         let below = (0..)
@@ -55,7 +55,7 @@ impl Variant {
         (below, above)
     }
 
-    /// The points from 2^(k−1) to 2^k, descending.
+    /// Returns the points from 2^(k−1) to 2^k in descending order.
     fn points(self, key: u64, interval: i32) -> Vec<f64> {
         let mut random = Random::new(key, &[0, u64::from(interval.cast_unsigned())]);
         let (mut point, least) = (2_f64.powi(interval), 2_f64.powi(interval - 1));
@@ -71,7 +71,7 @@ impl Variant {
     }
 }
 
-/// A number above 0 and below 1.
+/// Returns a number above 0 and below 1.
 fn positive(random: &mut Random) -> f64 {
     random.unit() + 0.5 / (1_u64 << 53) as f64
 }

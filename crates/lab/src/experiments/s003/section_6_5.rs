@@ -1,4 +1,4 @@
-//! Section 6.5: more saved than can be.
+//! Section 6.5: the source states more savings than are possible.
 
 use anyhow::Result;
 use minwise::filter::Use;
@@ -27,7 +27,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let published: Published = context.published()?;
     let saved = 1.0 - published.with.value / published.without.value;
     let most = 1.0 - settings.first_look as f64 / settings.registers as f64;
-    // Pairs with nothing in common are the quickest to decide.
+    // Pairs with no agreement are decided fastest.
     let looks: Vec<usize> = (settings.first_look..settings.registers).step_by(settings.first_look).collect();
     let filter = per_look(0.8, settings.registers, &looks, 1e-5)?;
     let reached = 1.0 - filter.expected_comparisons(0.0, Use::Decide) / settings.registers as f64;

@@ -32,7 +32,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         "Tails, and what is printed",
         &["m", "P(X ≤ m)", "P(X < m)", "printed for ≤", "P(X > m)", "P(X ≥ m)", "printed for >"],
     );
-    // As headed, and one row off.
+    // Counts of rows that agree with the printed heading, and of rows that agree after a shift by one row.
     let mut agree = [[0; 2]; 2];
     for ((&m, at_most), above) in published.m.iter().zip(&published.at_most).zip(&published.above) {
         let [lower, lower_off] = [law.at_most(m), law.at_most(m - 1)];

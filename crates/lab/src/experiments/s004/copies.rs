@@ -1,4 +1,4 @@
-//! Originals with seven edited copies each, and queries for their near-duplicates.
+//! Collections of originals with seven edited copies each, and queries for these near-duplicates.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
@@ -13,17 +13,17 @@ use super::term_sets;
 use crate::data;
 use crate::simulate::{Random, Vocabulary};
 
-/// Members of a family: the original and its copies.
+/// Number of members per family: the original and its copies.
 pub(super) const MEMBERS: usize = 8;
 
-/// Documents, each of one family.
+/// Documents, each with its family.
 pub(super) struct Collection {
     pub sets: Vec<ShingleSet>,
     families: Vec<u64>,
 }
 
 impl Collection {
-    /// The files of a folder, whose family is the name up to `.txt`.
+    /// Reads the files of a folder. The family of a file is its name up to `.txt`.
     pub fn read(folder: &Path) -> Result<Self> {
         let files = data::texts(folder)?;
         let mut numbers: HashMap<&str, u64> = HashMap::new();
@@ -38,8 +38,8 @@ impl Collection {
         Ok(Self { sets: term_sets(&files), families })
     }
 
-    /// Made-up originals of some two hundred terms, with copies that have about 4.5 % other terms added, so that a copy has
-    /// a similarity of about 0.957 to its original and of 0.917 to another copy
+    /// Generates originals of about two hundred terms, and copies to which about 4.5 % other terms are added. The
+    /// similarity of a copy is about 0.957 to its original and 0.917 to another copy
     /// (docs/sources/experiments.md#classes).
     pub fn generate(families: u64, seed: u64) -> Self {
         let vocabulary = Vocabulary::new(50_000);
@@ -51,7 +51,7 @@ impl Collection {
             let terms = original.iter().copied().collect::<ShingleSet>().len() as f64;
             for member in 0..MEMBERS {
                 let share = if member == 0 { 0.0 } else { 0.045 + 0.012 * random.normal() };
-                // Words that no other document has.
+                // Added words occur in no other document.
                 let added = (0..(share * terms).round() as usize).map(|_| random.next());
                 sets.push(original.iter().copied().chain(added).collect());
                 family_of.push(family);
@@ -60,7 +60,7 @@ impl Collection {
         Self { sets, families: family_of }
     }
 
-    /// A random member of each of some complete families: one of each, so that what queries find is independent.
+    /// Returns random members of complete families, one per family, so that the results of queries are independent.
     pub fn queries(&self, count: usize, seed: u64) -> Vec<usize> {
         let mut members: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         for (document, &family) in self.families.iter().enumerate() {
@@ -73,30 +73,31 @@ impl Collection {
         families.iter().take(count).map(|members| members[random.below(MEMBERS as u64) as usize]).collect()
     }
 
-    /// The other members of a document's family.
+    /// Returns the other members of a document's family.
     pub fn relatives(&self, document: usize) -> impl Iterator<Item = usize> {
         let family = self.families[document];
         (0..self.sets.len()).filter(move |&other| other != document && self.families[other] == family)
     }
 
-    /// Whether two documents are of one family.
+    /// Reports whether two documents belong to one family.
     pub fn is_family(&self, a: usize, b: usize) -> bool {
         self.families[a] == self.families[b]
     }
 
-    /// The exact similarity of two documents.
+    /// Returns the exact similarity of two documents.
     pub fn similarity(&self, a: usize, b: usize) -> f64 {
         Overlap::of(&self.sets[a], &self.sets[b]).jaccard()
     }
 }
 
-/// Whether the estimated similarity of two documents reaches a threshold.
+/// Reports whether the estimated similarity of two documents reaches a threshold.
 pub(super) fn reaches(sketches: &Sketches, a: usize, b: usize, threshold: f64) -> bool {
     let registers = sketches.registers() as f64;
     matches(sketches.row(a), sketches.row(b)) as f64 / registers >= threshold
 }
 
-/// For each query, the documents that have the key of one of its bands; `key` is that of a band and a document.
+/// Returns, for each query, the documents that share one of its band keys. `key` computes the key of a band and a
+/// document.
 pub(super) fn candidates<K: Eq + Hash>(
     documents: usize,
     queries: &[usize],
@@ -137,7 +138,7 @@ mod tests {
             mean(originals.collect()),
             mean((0..39).map(|family| (family * MEMBERS, (family + 1) * MEMBERS)).collect()),
         );
-        // Seven copies in each of 40 families, whose shares scatter by 0.012.
+        // There are seven copies in each of 40 families, and the shares of added terms scatter by 0.012.
         assert!((to_original - 1.0 / 1.045).abs() < 5.0 * 0.012 / 280.0_f64.sqrt() + 0.001, "{to_original}");
         assert!(apart < 0.3, "{apart}");
         assert_eq!(collection.relatives(9).collect::<Vec<_>>(), [8, 10, 11, 12, 13, 14, 15]);
@@ -145,7 +146,8 @@ mod tests {
 
     #[test]
     fn candidates_share_a_key_and_are_not_the_query() {
-        // Of band 0 documents 0 and 3 have one key, of band 1 documents 2 and 5, and the others the other.
+        // In band 0, documents 0 and 3 have one key and all others another. In band 1, documents 2 and 5 share a key,
+        // and all others another.
         let found = candidates(6, &[0, 3], 2, |band, document| (document + band) % 3 == 0);
         assert_eq!((&found[0], &found[1]), (&BTreeSet::from([1, 3, 4]), &BTreeSet::from([0, 1, 4])));
         let found = candidates(6, &[0, 3], 1, |_, document| document % 3);

@@ -1,4 +1,4 @@
-//! Figure 3: what queries find by bands, and the chance of becoming a candidate.
+//! Figure 3: the number of documents that queries find by bands, and the probability of becoming a candidate.
 
 use anyhow::Result;
 use minwise::candidate::{Banding, Curve};
@@ -107,7 +107,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     ]))
 }
 
-/// For each banding, the share of trials in which the pair shares a band.
+/// Returns, for each banding, the share of trials in which the pair shares a band.
 fn shares(settings: &Settings, bandings: &[Banding], similarity: f64) -> Result<Vec<f64>> {
     let pair = ShinglePair::of(settings.union, (similarity * settings.union as f64).round() as usize);
     let mut counts = vec![0_u64; bandings.len()];
@@ -122,7 +122,7 @@ fn shares(settings: &Settings, bandings: &[Banding], similarity: f64) -> Result<
     Ok(counts.iter().map(|&count| count as f64 / settings.trials as f64).collect())
 }
 
-/// What the source counts, by the number of bands.
+/// Returns the results of the source's queries, by the number of bands.
 fn queries(context: &Context<'_>, settings: &Settings) -> Result<Vec<QueryRow>> {
     let collection = match context.data_if_there(COPIES) {
         Some(folder) => Collection::read(&folder)?,
@@ -182,7 +182,8 @@ fn drawn(rows: &[QueryRow]) -> Chart {
     )
 }
 
-/// "The false negatives become less … the false positives also go up along with the near duplicates."
+/// Checks the statements "The false negatives become less … the false positives also go up along with the near
+/// duplicates."
 fn sentences(rows: &[QueryRow]) -> [Check; 3] {
     let check = |claim: &str, of: fn(&QueryRow) -> f64, rises: bool| {
         let values: Vec<f64> = rows.iter().map(of).collect();

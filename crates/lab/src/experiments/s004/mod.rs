@@ -1,4 +1,4 @@
-//! The classes of Anonymous: accuracy, comparisons, near-duplicate queries and bands.
+//! Experiments of Anonymous: accuracy, comparisons, near-duplicate queries and bands.
 
 mod copies;
 pub(crate) mod figure_3;
@@ -15,12 +15,12 @@ use minwise::verify::ShingleSet;
 
 use crate::data::TextFile;
 
-/// The folder with the 1001 files of the accuracy experiments.
+/// Folder with the 1001 files of the accuracy experiments.
 pub(super) const SPACE: &str = "newsgroup-copies/space";
-/// The folder with originals and their edited copies.
+/// Folder with originals and their edited copies.
 const COPIES: &str = "newsgroup-copies/LSH_Data";
 
-/// The terms of texts, as sets.
+/// Returns the sets of terms of texts.
 pub(super) fn term_sets(files: &[TextFile]) -> Vec<ShingleSet> {
     let mut hashes = vec![];
     files
@@ -32,7 +32,7 @@ pub(super) fn term_sets(files: &[TextFile]) -> Vec<ShingleSet> {
         .collect()
 }
 
-/// `MinHash` sketches of sets.
+/// Returns the `MinHash` sketches of sets.
 fn sketch_all(registers: usize, seed: u64, sets: &[ShingleSet]) -> Result<Sketches> {
     let sketcher = Method::minhash(registers).build(seed)?;
     let mut sketches = Sketches::new(registers);
@@ -42,7 +42,7 @@ fn sketch_all(registers: usize, seed: u64, sets: &[ShingleSet]) -> Result<Sketch
     Ok(sketches)
 }
 
-/// All pairs of so many documents.
+/// Returns all pairs of `documents` documents.
 pub(super) fn pairs(documents: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..documents).flat_map(|a| (0..a).map(move |b| (a, b)))
 }

@@ -1,4 +1,4 @@
-//! What queries for the copies of a document find, by the number of bands.
+//! Queries for the copies of a document, with different numbers of bands.
 
 use anyhow::Result;
 use minwise::candidate::Banding;
@@ -8,22 +8,22 @@ use minwise::sketch::Sketches;
 use super::copies::{Collection, MEMBERS, candidates, reaches};
 use crate::measure::TrialStatistics;
 
-/// What queries find with one number of bands, on average.
+/// Mean results of queries with one number of bands.
 pub(super) struct QueryRow {
     pub bands: usize,
-    /// Copies whose estimate reaches the threshold.
+    /// Number of copies whose estimate reaches the threshold.
     pub found: f64,
-    /// The standard deviation of `found` from query to query.
+    /// Standard deviation of `found` between queries.
     pub found_deviation: f64,
     pub copies_among_candidates: f64,
     pub false_by_bucket: f64,
     pub expected_by_bucket: f64,
     pub false_by_key: f64,
-    /// Of the documents of other families, those that are no candidates by buckets.
+    /// Share of the documents of other families that are no candidates by buckets.
     pub left_out: f64,
 }
 
-/// Queries in a collection with one sketch.
+/// Queries in a collection with one sketch per document.
 pub(super) struct Queries<'a> {
     pub collection: &'a Collection,
     pub sketches: &'a Sketches,
@@ -34,7 +34,7 @@ pub(super) struct Queries<'a> {
 }
 
 impl Queries<'_> {
-    /// What they find with so many bands.
+    /// Returns the mean results of the queries with `bands` bands.
     pub fn with_bands(&self, bands: usize) -> Result<QueryRow> {
         let rows = self.registers / bands;
         let (sketches, collection) = (self.sketches, self.collection);
@@ -53,7 +53,7 @@ impl Queries<'_> {
         });
         let (mut found, mut copies, mut false_by_bucket, mut false_by_key) = (vec![], 0, 0, 0);
         for ((&query, by_bucket), by_key) in self.asked.iter().zip(&by_bucket).zip(&by_key) {
-            // Some posts are near-duplicates of another family's.
+            // Some posts are near-duplicates of a post of another family. Such candidates are not counted as false.
             let is_false = |other: &&usize| {
                 !collection.is_family(query, **other)
                     && collection.similarity(query, **other) < self.threshold

@@ -52,7 +52,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     };
     let similarities: Vec<f64> =
         pairs(sets.len()).map(|(a, b)| Overlap::of(&sets[a], &sets[b]).jaccard()).collect();
-    // Many pairs have the same similarity; the least and greatest are bits apart at most.
+    // Many pairs have exactly the same similarity, so pairs are counted per similarity.
     let mut by_similarity: BTreeMap<u64, u64> = BTreeMap::new();
     for similarity in &similarities {
         *by_similarity.entry(similarity.to_bits()).or_default() += 1;
@@ -74,7 +74,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         for (row, &error) in settings.errors.iter().enumerate() {
             let spread =
                 TrialStatistics::of(&counts.iter().map(|counts| counts[row] as f64).collect::<Vec<_>>());
-            // Where hardly a pair is off, all runs may agree by chance; then the count is a rare event.
+            // If hardly any pair is off, all runs may have equal counts by chance. The variance of a rare count is its
+            // mean, so the variance is at least the expected count.
             let variance = spread.variance.max(expected[row]);
             let standard_error = (variance / settings.runs as f64).sqrt();
             deviations.add(spread.mean, expected[row], standard_error);
@@ -106,7 +107,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let falls = theory.windows(2).all(|pair| pair[0].1 > 3.0 * pair[1].1);
     let scatters = scatter.iter().all(|&ratio| ratio > 1.0);
     let shown = scatter.iter().map(|ratio| format!("{ratio:.1}")).collect::<Vec<_>>().join(", ");
-    // The count of one run scatters about as much as its mean.
+    // The count of one run scatters by about its mean.
     let error_of_ten = published.bound.value / 10.0_f64.sqrt();
     let last = theirs.last().map_or(f64::NAN, |last| last.1);
     let rate = theirs.last().map_or(f64::NAN, |last| last.1 / published.pairs as f64);
@@ -140,7 +141,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     ]))
 }
 
-/// Posts of some two hundred words, as sets of them.
+/// Returns posts of about two hundred words, as sets of their words.
 pub(super) fn made_up(documents: u64, seed: u64) -> Vec<ShingleSet> {
     let vocabulary = Vocabulary::new(50_000);
     (0..documents)
@@ -152,7 +153,7 @@ pub(super) fn made_up(documents: u64, seed: u64) -> Vec<ShingleSet> {
         .collect()
 }
 
-/// For each run, how many pairs are off by more than each ε.
+/// Counts, for each run, the pairs that are off by more than each ε.
 fn measure(
     context: &Context<'_>,
     settings: &Settings,
@@ -175,7 +176,7 @@ fn measure(
     counts.into_iter().collect()
 }
 
-/// How many pairs the binomial law puts off by more than each ε.
+/// Returns the number of pairs that the binomial law expects to be off by more than each ε.
 fn expected(
     context: &Context<'_>,
     settings: &Settings,

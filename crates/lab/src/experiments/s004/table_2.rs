@@ -1,4 +1,4 @@
-//! Figure 2 and table 2: what exact and estimated similarities of all pairs cost, by counts and by the clock.
+//! Figure 2 and table 2: the cost of exact and estimated similarities of all pairs, by counts and by time.
 
 use std::collections::HashSet;
 
@@ -23,7 +23,7 @@ use crate::table::Table;
 struct Settings {
     documents: usize,
     registers: Vec<usize>,
-    /// Documents that are timed.
+    /// Number of documents that are timed.
     timed: usize,
     rounds: u32,
 }
@@ -106,7 +106,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         .checks(timed.checks(&settings)))
 }
 
-/// The last of these times per register, over the first.
+/// Returns the ratio of the last time per register to the first.
 fn per_permutation(settings: &Settings, times: &[Printed]) -> f64 {
     let each: Vec<f64> = settings
         .registers
@@ -123,9 +123,10 @@ struct Timed {
     sizes: usize,
 }
 
-/// Times all exact similarities, and for each number of registers all estimates and the matrix.
+/// Times all exact similarities, and for each number of registers all estimates and the sketches.
 fn time(context: &Context<'_>, settings: &Settings, sets: &[ShingleSet]) -> Result<Timed> {
-    // As the source does: sets of hash tables, of which the smaller is looked up in the larger.
+    // Like the source, the exact comparison uses hash tables, and looks up the elements of the smaller one in the
+    // larger one.
     let tables: Vec<HashSet<u64>> = sets.iter().map(|set| set.as_slice().iter().copied().collect()).collect();
     let exact = || {
         let common = |(a, b): (usize, usize)| {
@@ -160,7 +161,7 @@ fn time(context: &Context<'_>, settings: &Settings, sets: &[ShingleSet]) -> Resu
 
 const EXACT: usize = 0;
 
-/// The number of the way that estimates with the registers of this place.
+/// Returns the index of the timed function that estimates with the number of registers at index `size`.
 fn estimated(size: usize) -> usize {
     1 + size
 }
@@ -222,11 +223,12 @@ impl Timed {
         noted(picture, BARS)
     }
 
-    /// The sentences of section 3 about times.
+    /// Checks the statements of section 3 about times.
     fn checks(&self, settings: &Settings) -> Vec<Check> {
         let last = self.sizes - 1;
         let times = settings.registers[last] as f64 / settings.registers[0] as f64;
-        // In line with the registers, and neither the same time nor one that grows with their square: nearer to it by the logarithm.
+        // A ratio is linear if, on a logarithmic scale, it is nearer to the ratio of the registers than to 1 or to its
+        // square.
         let is_linear = |ratio: Median| ratio.is_within(times.sqrt(), times.powf(1.5));
         let growth = |what: &str, ways: [usize; 2]| {
             let ratio = self.rounds.ratio(ways[1], ways[0]);

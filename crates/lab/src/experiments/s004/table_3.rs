@@ -1,4 +1,4 @@
-//! Table 3: what queries for copies return.
+//! Table 3: the documents that queries for copies return.
 
 use anyhow::Result;
 use minwise::candidate::Banding;

@@ -1,4 +1,4 @@
-//! Table 4: bands against what queries find.
+//! Table 4: the results of queries against the number of bands.
 
 use anyhow::Result;
 use serde::Deserialize;
@@ -29,7 +29,7 @@ struct Published {
     false_candidates: Vec<Printed>,
     false_positive_rate: Vec<Printed>,
     missed: Vec<Printed>,
-    /// In units of 10⁻⁵.
+    /// False negative rate in units of 10⁻⁵.
     false_negative_rate: Vec<Printed>,
     queries: f64,
 }
@@ -70,7 +70,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     );
     let mut deviations = Deviations::default();
     for ((row, found), wrong) in rows.iter().zip(&published.found).zip(&published.false_candidates) {
-        // Rare events, of which up to eight happen at once: members of a family mostly share their buckets.
+        // False candidates are rare, but up to eight occur together, because members of a family mostly share their
+        // buckets.
         deviations.add(
             row.false_by_bucket,
             row.expected_by_bucket,
@@ -120,10 +121,10 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         .checks(rate_checks))
 }
 
-/// The rates of the source under their usual names, and those whose names it gives them (E-44).
+/// Returns the rates of the source under their usual names and under the names of the source (E-44).
 ///
-/// Misses are compared with the printed ones only if the copies are those of the course (`is_theirs`): made-up copies have the
-/// similarities that were chosen for them.
+/// Misses are compared with the printed ones only if the copies are those of the source (`is_theirs`), because the
+/// similarities of generated copies are chosen.
 fn rates(rows: &[QueryRow], published: &Published, documents: usize, is_theirs: bool) -> (Table, Vec<Check>) {
     let mut table = Table::new(
         "rates",
@@ -164,7 +165,7 @@ fn rates(rows: &[QueryRow], published: &Published, documents: usize, is_theirs: 
         ]);
         let claim = format!("the false positive rate of {} bands", row.bands);
         checks.push(Check::published(&claim, false_positive, fpr).erratum("E-44"));
-        // Their mean of so many queries scatters, as ours of more does.
+        // The source's mean over `queries` queries scatters, like ours over more queries.
         let error = row.found_deviation / published.queries.sqrt();
         let is_near = (missed - fns.value).abs() <= STANDARD_ERRORS * error;
         let shown = format!("{} for {fns}", significant(missed));
@@ -173,7 +174,7 @@ fn rates(rows: &[QueryRow], published: &Published, documents: usize, is_theirs: 
         } else {
             off.push(shown);
         }
-        // What they print must agree with itself: copies that are found and missed are all seven.
+        // The printed numbers must agree with each other: found and missed copies are seven together.
         let both = published.found[at].value + fns.value;
         let claim = format!("copies found and missed with {} bands, as printed", row.bands);
         checks.push(Check::law(&claim, significant(both), relatives, (both - relatives).abs() < 0.0051));

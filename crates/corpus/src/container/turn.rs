@@ -1,4 +1,4 @@
-//! The limits of extraction, for the first reading of a document and for later ones.
+//! Limits of extraction, for the first reading of a document and for later readings.
 
 use std::time::Duration;
 

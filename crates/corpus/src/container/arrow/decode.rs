@@ -18,7 +18,7 @@ use crate::container::table::{
 use crate::error::Result;
 use crate::source::SourceReader;
 
-/// Decodes batches with the dictionaries that came before the last of these batches.
+/// Decoder of record batches. A decoder holds the dictionaries that come before the last batch that it decoded.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Decoder {
     known: KnownDictionaries,
@@ -27,7 +27,8 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder that also has the missing ones of the first `before` dictionaries of a file; `None` if none is missing.
+    /// Returns a decoder that also has the missing ones of the first `before` dictionaries of a file; `None` if no
+    /// dictionary is missing.
     fn advanced(&self, file: &ArrowFile, reader: &SourceReader, before: usize) -> Result<Option<Self>> {
         let mut next = self.clone();
         let missing = file.dictionaries.missing(&mut next.known, before);
@@ -82,7 +83,7 @@ fn parts<'b>(block: &Block, bytes: &'b Buffer) -> Result<(Message<'b>, Buffer), 
     Ok((message, body))
 }
 
-/// The bytes of a message, whose place was checked when the file was opened.
+/// Reads the bytes of a message, whose place was checked when the file was opened.
 fn load(reader: &SourceReader, block: &Block) -> Result<Buffer> {
     let len = block.metaDataLength() as usize + block.bodyLength() as usize;
     let mut bytes = MutableBuffer::from_len_zeroed(len);
@@ -114,7 +115,8 @@ impl ArrowFile {
         self.columns.all().filter_map(|column| Some(self.ways.get(column)?.root)).collect()
     }
 
-    /// The decoder of the wanted columns. All threads share it, so that dictionaries are read once and not per batch.
+    /// Returns the decoder of the wanted columns. All threads share the decoder, so that dictionaries are not read
+    /// once per batch.
     fn decoder(&self, reader: &SourceReader, number: usize, roots: &[usize]) -> Result<Arc<Decoder>> {
         // If no wanted column has a dictionary, no dictionary is read at all.
         let fields = self.schema.fields();

@@ -19,12 +19,12 @@ use crate::output::{Output, TableCompression};
 use crate::source::SourceReader;
 use crate::sources::Sources;
 
-/// Bytes of one column that are decoded together.
+/// Number of bytes of one column that are decoded together.
 const BATCH_BYTES: u64 = 1 << 20;
 /// Maximum number of rows that are decoded together.
 pub(super) const BATCH_ROWS: usize = 1024;
 
-/// Writes the rows at `places` as one Parquet file like the first of `sources`.
+/// Writes the rows at `places` as one Parquet file, in the form of the first of `sources`.
 pub(super) fn copy(
     sources: &Sources,
     numbers: Range<u32>,
@@ -47,17 +47,18 @@ pub(super) fn copy(
     Ok(())
 }
 
-/// Converts an error of the writer, which is ours, or one that no input can cause.
+/// Converts an error of the writer. The error is our own, or is one that no input can cause.
 pub(super) fn writing(error: ParquetError) -> Error {
     Foreign::from(error).while_writing("the row group being written")
 }
 
-/// The Parquet file that a source is.
+/// Returns the open Parquet file of a source.
 pub(super) fn file(sources: &Sources, source: u32) -> Result<&ParquetFile> {
     Ok(&sources.content_as::<OpenTable<ParquetFile>>(source)?.form)
 }
 
-/// The file whose form the output takes: the first that has rows, because only row groups state compression and encodings.
+/// Returns the file whose form the output takes: the first that has rows, because only row groups state compression
+/// and encodings.
 pub(super) fn model(sources: &Sources, numbers: Range<u32>) -> Result<&ParquetFile> {
     let has_rows = |source: &u32| file(sources, *source).is_ok_and(|file| file.metadata.num_row_groups() > 0);
     // A source that cannot be read is no table, so it is passed over.
@@ -137,12 +138,12 @@ fn copy_column<T>(
     column.close()
 }
 
-/// The copy of some rows of a column.
+/// Settings for copying some rows of a column.
 struct Transfer<'a> {
-    /// The number of the first row of the row group in its file.
+    /// Number of the first row of the row group in its file.
     first_row: u64,
     rows: &'a [Range<u64>],
-    /// The number of rows that are decoded together.
+    /// Number of rows that are decoded together.
     batch: usize,
     /// Whether the column has definition levels.
     definition: bool,
@@ -202,7 +203,7 @@ fn cut_short(row: u64) -> ParquetError {
     ParquetError::EOF(format!("it ends before row {row} of its row group"))
 }
 
-/// Rows that were read and not yet written.
+/// Rows that were read and are not yet written.
 struct HeldRows<V> {
     values: Vec<V>,
     definitions: Vec<i16>,

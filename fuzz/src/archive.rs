@@ -1,4 +1,4 @@
-//! The decoders of the archive.
+//! Fuzz targets for the decoders of the archive.
 
 use std::io::BufReader;
 use std::sync::OnceLock;

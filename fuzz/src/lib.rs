@@ -3,8 +3,8 @@
 //! A target is a function of bytes that fails by panicking. `cargo +nightly fuzz run spec --features libfuzzer` lets libFuzzer
 //! search for such bytes. `tests/smoke.rs` tries some thousands of damaged seeds on any compiler.
 //!
-//! Files of Minwise have checksums of every byte, so damage is found before anything is decoded. To reach the decoders, files
-//! are [sealed](minwise_engine::seal) again after they were damaged.
+//! Files of Minwise have checksums of every byte, so damage is found before anything is decoded. To reach the
+//! decoders, damaged files get new checksums ([`seal`](minwise_engine::seal)).
 
 #![allow(clippy::missing_panics_doc, reason = "a target fails by panicking")]
 
@@ -58,7 +58,7 @@ pub fn fields(bytes: &[u8]) {
     );
 }
 
-/// The records and gaps of a WARC file cover the whole file.
+/// The records of a WARC file, and the bytes that are no record, cover the whole file.
 pub fn warc(bytes: &[u8]) {
     minwise_corpus::fuzzing::warc(bytes);
 }
@@ -103,12 +103,12 @@ pub fn run_folder(bytes: &[u8]) {
     }
 }
 
-/// The files in the folder of a run.
+/// Names of the files in the work folder of a run.
 pub const PIECES: [&str; 5] = ["manifest", "segment-000000", "groups", "batch-000000", "finishing"];
 
 /// A run over a small corpus, with the files of its work folder.
 struct Run {
-    /// The folder of the corpus.
+    /// Folder of the corpus.
     folder: TempDir,
     corpus: Corpus,
     pieces: Vec<(&'static str, Vec<u8>)>,
@@ -159,7 +159,7 @@ fn finish(corpus: &Corpus, work: &Path, resume: bool) -> Result<(), minwise_engi
     work.note_outputs(&[("out.jsonl".to_owned(), false)])
 }
 
-/// Valid files from which the damaged ones are made.
+/// Returns valid files, from which the damaged files are made.
 #[must_use]
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     let texts = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect();
@@ -205,7 +205,7 @@ fn write(path: &Path, bytes: &[u8]) {
     fs_err::write(path, bytes).expect("there is room");
 }
 
-/// Opens a file with these bytes, and a file with the same bytes and right checksums.
+/// Opens a file with these bytes, and a file with the same bytes and correct checksums.
 fn with_both(bytes: &[u8], open: impl Fn(&Path)) {
     let folder = folder();
     let path = folder.path().join("file");

@@ -12,7 +12,7 @@ use arrow_buffer::ArrowNativeType;
 use minwise_corpus::arrow_schema::{Field, Fields};
 use minwise_corpus::{Corpus, FieldPath, InMemory, ReadOptions, RejectReason, Scratch, Unobserved};
 
-/// A table in memory is refused, or returns the texts and nulls from which it was built.
+/// Checks that a table in memory is refused, or returns the texts and nulls from which it was built.
 pub fn batches(bytes: &[u8]) {
     let mut recipe = Recipe(bytes);
     let (kind, nested) = (recipe.next(), recipe.next() % 2 == 1);

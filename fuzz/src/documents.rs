@@ -12,7 +12,8 @@ use zip::write::SimpleFileOptions;
 /// Number of kinds of documents that are made from the bytes. The first byte chooses the kind.
 const KINDS: usize = 6;
 
-/// A file gives text or is refused. Marks are in ascending order, and a character of the text follows each mark.
+/// Checks that a file gives text or is refused. The marks of a text must be in ascending order, and a character must
+/// follow each mark.
 pub fn extract(bytes: &[u8]) {
     match found(bytes) {
         Some(Ok(found)) => {

@@ -31,7 +31,7 @@ pub use batches::batches;
 pub use documents::extract;
 pub use records::{arrow, delimited, jsonl, parquet};
 
-/// If a spec can be parsed, its text form gives the same spec.
+/// Checks that a spec is equal to the spec parsed from its text form.
 pub fn spec(bytes: &[u8]) {
     let Some(spec) = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<Spec>().ok()) else {
         return;
@@ -39,7 +39,7 @@ pub fn spec(bytes: &[u8]) {
     assert_eq!(spec.to_string().parse::<Spec>().ok(), Some(spec));
 }
 
-/// If a keeper policy can be parsed, its text form gives the same policy.
+/// Checks that a keeper policy is equal to the policy parsed from its text form.
 pub fn keep(bytes: &[u8]) {
     let Some(keep) = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<KeepPolicy>().ok()) else {
         return;
@@ -47,7 +47,7 @@ pub fn keep(bytes: &[u8]) {
     assert_eq!(keep.to_string().parse::<KeepPolicy>().ok(), Some(keep));
 }
 
-/// If a field path can be parsed, its text form gives the same path.
+/// Checks that a field path is equal to the path parsed from its text form.
 pub fn fields(bytes: &[u8]) {
     let Some(path) = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<FieldPath>().ok()) else {
         return;
@@ -58,17 +58,17 @@ pub fn fields(bytes: &[u8]) {
     );
 }
 
-/// The records of a WARC file, and the bytes that are no record, cover the whole file.
+/// Checks that the records of a WARC file, and the bytes that are no record, cover the whole file.
 pub fn warc(bytes: &[u8]) {
     minwise_corpus::fuzzing::warc(bytes);
 }
 
-/// An HTTP response gives a body within the limit, or is rejected.
+/// Checks that an HTTP response gives a body within the limit, or is rejected.
 pub fn http(bytes: &[u8]) {
     minwise_corpus::fuzzing::http(bytes);
 }
 
-/// A sketch file is opened or refused.
+/// Checks that a sketch file is opened or refused.
 pub fn sketch_file(bytes: &[u8]) {
     with_both(bytes, |path| {
         if let Ok(file) = SketchFile::open(path) {
@@ -79,12 +79,13 @@ pub fn sketch_file(bytes: &[u8]) {
     });
 }
 
-/// A table of document frequencies is opened or refused.
+/// Checks that a table of document frequencies is opened or refused.
 pub fn frequency_table(bytes: &[u8]) {
     with_both(bytes, |path| drop(FrequencyTable::open(path)));
 }
 
-/// A run resumes with these bytes as a file of its work folder, or refuses them. The first byte chooses the file.
+/// Checks that a run resumes with these bytes as a file of its work folder, or refuses them. The first byte chooses
+/// the file.
 pub fn run_folder(bytes: &[u8]) {
     let Some((which, content)) = bytes.split_first() else { return };
     let piece = PIECES[*which as usize % PIECES.len()];

@@ -11,24 +11,25 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
-/// Lines become documents or rejects, whatever their bytes are.
+/// Checks that lines become documents or rejects, whatever their bytes are.
 pub fn jsonl(bytes: &[u8]) {
     assert!(read(bytes, Format::JSONL), "content never makes a scan fail");
 }
 
-/// If the header can be read, delimited records become documents or rejects. The first byte chooses commas or tabs.
+/// Checks that delimited records become documents or rejects, if the header can be read. The first byte chooses
+/// commas or tabs.
 pub fn delimited(bytes: &[u8]) {
     let Some((which, content)) = bytes.split_first() else { return };
     let format = if which % 2 == 0 { Format::CSV } else { Format::TSV };
     assert!(read(content, format), "content never makes a scan fail");
 }
 
-/// An Arrow file or stream is read, or refused as damaged.
+/// Checks that an Arrow file or stream is read, or refused as damaged.
 pub fn arrow(bytes: &[u8]) {
     read(bytes, Format::ARROW);
 }
 
-/// A Parquet file is read, or refused as damaged.
+/// Checks that a Parquet file is read, or refused as damaged.
 pub fn parquet(bytes: &[u8]) {
     read(bytes, Format::PARQUET);
 }

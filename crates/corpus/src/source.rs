@@ -72,7 +72,7 @@ impl Source {
         &self.name
     }
 
-    /// The path of the file; `None` for standard input and documents in memory.
+    /// Returns the path of the file; `None` for standard input and documents in memory.
     pub fn path(&self) -> Option<&Path> {
         match &self.origin {
             Origin::Stdin | Origin::Memory => None,
@@ -103,12 +103,12 @@ impl Source {
         self.format.layout()
     }
 
-    /// The format of the source.
+    /// Returns the format of the source.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// The documents, if they lie in memory.
+    /// Returns the documents, if they lie in memory.
     pub(crate) fn memory(&self) -> Option<&InMemory> {
         match &self.store {
             SourceBytes::Memory(memory) => Some(memory),

@@ -128,7 +128,7 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
         0
     }
 
-    /// The names of the columns that all records have; `None` if each record names its own fields.
+    /// Returns the names of the columns that all records have; `None` if each record names its own fields.
     fn columns(&self) -> Option<Vec<&str>> {
         None
     }
@@ -251,7 +251,7 @@ impl<'a> SourceHandle<'a> {
         self.source.open(self.shared.spool.as_ref())
     }
 
-    /// The options with which the corpus was opened.
+    /// Returns the options with which the corpus was opened.
     pub(crate) fn options(&self) -> &'a ReadOptions {
         &self.shared.options
     }
@@ -312,7 +312,7 @@ impl Sources {
         Self { all, contents, references, shared }
     }
 
-    /// All sources, in order.
+    /// Returns all sources, in order.
     pub(crate) fn all(&self) -> &[Source] {
         &self.all
     }
@@ -322,26 +322,26 @@ impl Sources {
         self.references as u32
     }
 
-    /// The sources that are not references.
+    /// Returns the sources that are not references.
     pub(crate) fn inputs(&self) -> &[Source] {
         // `references` is at most the number of sources, because `input::resolve` counts references among the
         // sources.
         &self.all[self.references..]
     }
 
-    /// The state that all sources share.
+    /// Returns the state that all sources share.
     pub(crate) fn shared(&self) -> &CorpusState {
         &self.shared
     }
 
-    /// All sources with their contents, in order.
+    /// Iterates over all sources with their contents, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (SourceHandle<'_>, &dyn Content)> {
         (0..).zip(&self.all).zip(&self.contents).map(|((number, source), content)| {
             (SourceHandle { number, source, shared: &self.shared }, content.as_ref())
         })
     }
 
-    /// The sources that are not references, with their contents.
+    /// Iterates over the sources that are not references, with their contents.
     pub(crate) fn iter_inputs(&self) -> impl Iterator<Item = (SourceHandle<'_>, &dyn Content)> {
         self.iter().skip(self.references)
     }
@@ -362,7 +362,7 @@ impl Sources {
         found.ok_or_else(|| no_such_place(place.source, place.offset))
     }
 
-    /// The content of a source, as the type of its container.
+    /// Returns the content of a source, as the type of its container.
     pub(crate) fn content_as<T: Content>(&self, number: u32) -> Result<&T> {
         let (handle, content) = self.get(number)?;
         (content as &dyn Any).downcast_ref().ok_or_else(|| handle.no_such_place(0))

@@ -87,7 +87,8 @@ pub(super) fn copy(
     }
 }
 
-/// The first of the sources that has a header, and the bytes of its header. An empty file has no header.
+/// Returns the first of the sources that has a header, and the length of the header in bytes. An empty file has no
+/// header.
 pub(super) fn header_of(sources: &Sources, numbers: Range<u32>) -> Option<(u32, u64)> {
     let bytes = |number: u32| sources.get(number).map_or(0, |(_, content)| content.header_bytes());
     numbers.map(|number| (number, bytes(number))).find(|(_, bytes)| *bytes > 0)

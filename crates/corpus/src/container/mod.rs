@@ -111,7 +111,7 @@ pub(crate) trait Container: Debug + Sync {
         self.format()
     }
 
-    /// File extensions of the format, in lower case and without a dot.
+    /// Returns the file extensions of the format, in lower case and without a dot.
     fn extensions(&self) -> &'static [&'static str] {
         &[]
     }
@@ -139,7 +139,8 @@ pub(crate) trait Container: Debug + Sync {
         false
     }
 
-    /// Whether `open` needs the members of a gzip file that was decompressed to the spool ([`Source::packed`]).
+    /// Reports whether `open` needs the members of a gzip file that was decompressed to the spool
+    /// ([`Source::packed`]).
     fn notes_members(&self) -> bool {
         false
     }
@@ -277,7 +278,7 @@ pub(crate) fn of_content(look: &[u8]) -> Format {
 }
 
 impl Format {
-    /// Every format, in the order in which they are offered.
+    /// Iterates over all formats, in the order in which they are offered.
     pub fn all() -> impl Iterator<Item = Self> {
         CONTAINERS.into_iter().map(<dyn Container>::format)
     }

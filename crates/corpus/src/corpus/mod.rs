@@ -96,7 +96,7 @@ impl Corpus {
         self.sources.references()
     }
 
-    /// The sources that are not references.
+    /// Returns the sources that are not references.
     pub fn inputs(&self) -> &[Source] {
         self.sources.inputs()
     }
@@ -120,7 +120,7 @@ impl Corpus {
         Ok(true)
     }
 
-    /// The numbers of the sources that are not references.
+    /// Returns the numbers of the sources that are not references.
     pub fn input_numbers(&self) -> Range<u32> {
         self.references()..self.sources().len() as u32
     }
@@ -160,7 +160,7 @@ impl Corpus {
         formats
     }
 
-    /// The format of all inputs; `None` if they are of several formats.
+    /// Returns the format of all inputs; `None` if they are of several formats.
     pub fn format(&self) -> Option<Format> {
         match self.formats()[..] {
             [format] => Some(format),

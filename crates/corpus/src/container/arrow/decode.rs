@@ -70,7 +70,7 @@ impl Decoder {
     }
 }
 
-/// The error that a message has changed since the file was opened.
+/// Makes the error that a message has changed since the file was opened.
 fn changed() -> ArrowError {
     ArrowError::IpcError("it has not the rows that it says".to_owned())
 }
@@ -110,7 +110,7 @@ impl ArrowFile {
         Ok(TableRows { first_row, texts, id: self.columns.id.and_then(column), values })
     }
 
-    /// The top-level columns that contain the wanted ones.
+    /// Returns the top-level columns that contain the wanted columns.
     fn roots(&self) -> BTreeSet<usize> {
         self.columns.all().filter_map(|column| Some(self.ways.get(column)?.root)).collect()
     }
@@ -147,13 +147,13 @@ impl ArrowFile {
         decoder.batch(self, reader, number, None)
     }
 
-    /// The number of dictionaries before a batch.
+    /// Returns the number of dictionaries before a batch.
     fn dictionaries_before(&self, number: usize) -> usize {
         self.batches.get(number).map_or(0, |batch| batch.dictionaries)
     }
 }
 
-/// The values at the end of a route into a column.
+/// Returns the values at the end of a route into a column.
 fn follow(column: &ArrayRef, steps: &[Step]) -> Option<Cells> {
     let ColumnEnd { array, nulls, levels } = end_of(column, steps)?;
     Some(cells(&*array, nulls.as_ref()).in_lists(levels))

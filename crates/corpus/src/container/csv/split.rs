@@ -59,7 +59,7 @@ impl Splitter {
         }
     }
 
-    /// Whether the bytes so far end inside a quoted field.
+    /// Reports whether the bytes so far end inside a quoted field.
     pub(crate) fn is_quoted(&self) -> bool {
         self.state == State::Quoted
     }

@@ -298,7 +298,7 @@ impl SkeletonScan {
         self.skeleton
     }
 
-    /// Whether the current string is so long that it is left out.
+    /// Reports whether the current string is so long that it is left out.
     fn is_long(&self) -> bool {
         self.skeleton.bytes.len() - self.opened.0 > LONGEST_BYTES
     }

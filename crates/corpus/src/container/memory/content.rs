@@ -167,7 +167,7 @@ impl MemoryRows {
     }
 }
 
-/// The columns of a list of texts.
+/// Returns the columns of a list of texts.
 fn text_schema(has_ids: bool) -> SchemaRef {
     let id = has_ids.then(|| Field::new("id", DataType::LargeUtf8, true));
     Arc::new(Schema::new(

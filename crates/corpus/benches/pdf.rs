@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use minwise::text::{Folding, Normalization, NormalizedText, Normalizer};
 use minwise_corpus::{ExtractLimits, extract};
 
-/// Number of files that are listed, those with the lowest shares.
+/// Number of files that are listed: the files with the lowest shares.
 const LISTED: usize = 10;
 
 fn main() -> ExitCode {

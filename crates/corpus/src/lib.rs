@@ -1,10 +1,10 @@
 //! Reads documents from files, streams and memory, and writes records to outputs.
 //!
 //! A [`Corpus`] is a list of *sources*, each of one [`Format`]: JSONL, CSV, TSV, Parquet, Arrow IPC, WARC, documents
-//! or texts. A source is a file, which may be compressed, standard input, or texts or a table [in memory](InMemory).
-//! Every source can be read **by position, any number of times**. The rest of Minwise depends on this property:
-//! chunks are scanned in parallel, a candidate pair is read again to be verified, and a kept record is copied to the
-//! output byte for byte, or as a table row with its original columns and types.
+//! or texts. A source is a plain or compressed file, standard input, or a list of texts or a table [in
+//! memory](InMemory). Every source can be read **by position, any number of times**. The rest of Minwise depends on
+//! this property. Chunks are scanned in parallel, and a candidate pair is read again to be verified. A kept record is
+//! copied to the output byte for byte, or as a table row with its original columns and types.
 //!
 //! | a source that is | is read |
 //! |---|---|

@@ -1,8 +1,9 @@
 //! Copies kept records, byte for byte.
 //!
 //! Records become *batches*: about 1 MiB of one source, as a list of spans. The bytes between two spans belong to
-//! records that are left out. Spans with small gaps are read in one read and then moved together in memory, because a
-//! corpus of short documents has a gap every few records, and one read per span cost more than copying the bytes.
+//! records that are left out. Spans with small gaps are read in one read and then moved together in memory. This is
+//! faster because a corpus of short documents has a gap every few records, and one read per span cost more than
+//! copying the bytes.
 //!
 //! A batch has a known offset in a plain output file, so several threads copy batches with positional reads and writes, while
 //! later decisions are still pending. Linux lets one thread at a time write to a file, so threads share the reading, and the

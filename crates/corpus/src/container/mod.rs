@@ -7,14 +7,19 @@
 //! To add a format, make a folder here, declare it, and add its container to [`CONTAINERS`]. In the folder:
 //!
 //! 1. `impl Format` with a constant for the name of the format.
-//! 2. `impl Container`: `format`, `open` and `annotate` have to be written. To recognise sources, add `extensions`,
-//!    `has_magic`, or `may_be` with `is_content`. Add `copy` if records cannot be copied byte for byte, `reads_compressed` if
-//!    compressed files are read where they lie, and `has_compression` with `compression_hint` if files are compressed inside.
-//!    Add `notes_members` if gzip members are to be copied, and `can_annotate` if records have no room for an annotation.
-//!    If a feature can leave the format out, describe in `optional` how its files are recognised.
-//! 3. `impl Content`: `cuts`, `scan` and `read` have to be written. Add `read_long` if long texts can be read piece by piece,
-//!    `header_bytes`, `columns` and `difference` if there is a header, `rows` if a place is not a range of bytes, and `field_names`
-//!    if each record names its own fields.
+//! 2. `impl Container`: write at least `format`, `open` and `annotate`. To recognise sources, add `extensions`,
+//!    `has_magic`, or `may_be` with `is_content`.
+//!    - Add `copy` if records cannot be copied byte for byte.
+//!    - Add `reads_compressed` if compressed files are read in place.
+//!    - Add `has_compression` with `compression_hint` if files are compressed internally.
+//!    - Add `notes_members` if gzip members are to be copied.
+//!    - Add `can_annotate` if records have no room for an annotation.
+//!    - If a feature can leave the format out, describe in `optional` how its files are recognised.
+//! 3. `impl Content`: write at least `cuts`, `scan` and `read`.
+//!    - Add `read_long` if long texts can be read piece by piece.
+//!    - Add `header_bytes`, `columns` and `difference` if there is a header.
+//!    - Add `rows` if a place is not a range of bytes.
+//!    - Add `field_names` if each record names its own fields.
 //!
 //! | folder | formats | a source is cut | a record is copied |
 //! |---|---|---|---|

@@ -1,8 +1,8 @@
 //! Formats that a program may be built without.
 //!
 //! Each of these formats is a feature of this crate. Without the feature, files of the format are still recognised,
-//! and refused with an error that names the feature, because the build of a program must not decide which format a
-//! file is read as.
+//! and refused with an error that names the feature. Otherwise, the same file would be read as another format by a
+//! program that was built differently.
 
 use std::ops::Range;
 

@@ -205,9 +205,11 @@ impl Corpus {
     /// lines that start in the chunk.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Io`] if a source cannot be read, with [`ErrorKind::Changed`] if a source has changed
-    /// since the corpus was opened, with [`ErrorKind::Inside`] if the content of a source is damaged, and with
-    /// [`ErrorKind::NoSuchPlace`] if the chunk is of another corpus.
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::Io`]: a source cannot be read.
+    /// - [`ErrorKind::Changed`]: a source has changed since the corpus was opened.
+    /// - [`ErrorKind::Inside`]: the content of a source is damaged.
+    /// - [`ErrorKind::NoSuchPlace`]: the chunk is of another corpus.
     pub fn scan(
         &self,
         chunk: &Chunk,
@@ -284,10 +286,12 @@ impl Corpus {
     /// file for later calls.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::NoSuchPlace`] if the place lies outside of the corpus, with [`ErrorKind::BadRecord`]
-    /// if the record there is no document, with [`ErrorKind::Io`] if a source cannot be read, with
-    /// [`ErrorKind::Changed`] if the source has changed since the corpus was opened, and with [`ErrorKind::Inside`]
-    /// if its content is damaged.
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::NoSuchPlace`]: the place lies outside of the corpus.
+    /// - [`ErrorKind::BadRecord`]: the record at the place is no document.
+    /// - [`ErrorKind::Io`]: the source cannot be read.
+    /// - [`ErrorKind::Changed`]: the source has changed since the corpus was opened.
+    /// - [`ErrorKind::Inside`]: the content of the source is damaged.
     pub fn read<'s>(&'s self, place: &RecordPlace, scratch: &'s mut Scratch) -> Result<Document<'s>> {
         self.read_long(place, scratch)?.into_whole()
     }
@@ -315,10 +319,12 @@ impl Corpus {
     /// stored. The rows of a table have no bytes.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::NoSuchPlace`] if the place lies outside of the corpus, with [`ErrorKind::Inside`] and
-    /// [`FileProblem::NoBytes`](crate::FileProblem::NoBytes) if the record is a row of a table, with
-    /// [`ErrorKind::Io`] if the source cannot be read, and with [`ErrorKind::Changed`] if the source has changed
-    /// since the corpus was opened.
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::NoSuchPlace`]: the place lies outside of the corpus.
+    /// - [`ErrorKind::Inside`] with [`FileProblem::NoBytes`](crate::FileProblem::NoBytes): the record is a row of a
+    ///   table.
+    /// - [`ErrorKind::Io`]: the source cannot be read.
+    /// - [`ErrorKind::Changed`]: the source has changed since the corpus was opened.
     pub fn read_raw<'s>(&self, place: &RecordPlace, scratch: &'s mut Scratch) -> Result<&'s [u8]> {
         self.sources.read_raw(place, scratch)
     }
@@ -335,31 +341,36 @@ impl Corpus {
     /// headers of a WARC record.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::NoSuchPlace`] if the place lies outside of the corpus, with [`ErrorKind::Io`] if a
-    /// source cannot be read, with [`ErrorKind::Changed`] if the source has changed since the corpus was opened, and
-    /// with [`ErrorKind::Inside`] if its content is damaged.
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::NoSuchPlace`]: the place lies outside of the corpus.
+    /// - [`ErrorKind::Io`]: the source cannot be read.
+    /// - [`ErrorKind::Changed`]: the source has changed since the corpus was opened.
+    /// - [`ErrorKind::Inside`]: the content of the source is damaged.
     pub fn field_names(&self, place: &RecordPlace, scratch: &mut Scratch) -> Result<Vec<String>> {
         let (handle, content) = self.sources.at(place)?;
         content.field_names(place, &handle, scratch)
     }
 }
 
-/// Copies records to `out` as one file of `format`, in the order given. All the sources must be of this format
+/// Copies records to `out` as one file of `format`, in the order of `places`. All the sources must be of this format
 /// ([`has_only`](Corpus::has_only)). Lines are copied byte for byte, and rows of a table with their columns and
-/// types. If there are no records, the file is written all the same.
+/// types. If there are no records, an output without records is written.
 ///
 /// If a record does not end its line and another record follows, as at the end of many files, a line end is written
 /// between them. Delimited records follow the header of the first source that has a header. Tables are written like
 /// the first table; [`refuse_unlike`](crate::refuse_unlike) checks beforehand whether the other tables fit.
 ///
-/// All the places have the same `verdict`. A WARC file also has records that are no documents: kept ones are written
-/// with the kept documents, and the requests of removed documents with the removed documents.
+/// All the places have the same `verdict`. A WARC file also has records that are no documents. Such records are
+/// written with the kept documents, except the requests of removed documents, which are written with the removed
+/// documents.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::NoSuchPlace`] if a place lies outside of the corpus, with [`ErrorKind::MissingFeature`] if
-/// the program was built without the format, and with [`ErrorKind::Io`] if a source cannot be read or the output
-/// cannot be written. Fails with [`ErrorKind::Changed`] if a source has changed since the corpus was opened, and with
-/// [`ErrorKind::Inside`] if its content is damaged.
+/// Fails with one of these kinds:
+/// - [`ErrorKind::NoSuchPlace`]: a place lies outside of the corpus.
+/// - [`ErrorKind::MissingFeature`]: the program was built without the format.
+/// - [`ErrorKind::Io`]: a source cannot be read, or the output cannot be written.
+/// - [`ErrorKind::Changed`]: a source has changed since the corpus was opened.
+/// - [`ErrorKind::Inside`]: the content of a source is damaged.
 pub fn copy_records(
     corpus: &Corpus,
     sources: Range<u32>,

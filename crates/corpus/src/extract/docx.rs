@@ -33,8 +33,7 @@ pub(super) fn extract(archive: &mut OpenZip<'_, '_>, main: &Main) -> Result<Extr
     Ok(Extracted { title, metadata, marks, ..Extracted::new(DocumentFormat::Docx, text) })
 }
 
-/// Handles elements that Word adds to the characters of runs: writes those that are text, and skips those that hold
-/// no text.
+/// Handles the elements that are not part of a run: writes elements that are text, and skips elements without text.
 fn open(element: &Element<'_>, writing: &mut TextWriter<'_>) -> Enter {
     match element.name() {
         // Properties are skipped, because tab stops and marks of revision in them have the same names as tabs and revisions of text.

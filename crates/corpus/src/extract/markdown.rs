@@ -1,7 +1,7 @@
 //! Extracts the text of Markdown: all text except the front matter.
 //!
-//! Markup of emphasis and links stays in the text, for three reasons: it is only a few characters, tokens have no
-//! punctuation, and offsets in the text are then offsets in the file behind the front matter.
+//! Markup of emphasis and links stays in the text. It is only a few characters, and tokens have no punctuation.
+//! Offsets in the text are thus offsets in the file behind the front matter.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

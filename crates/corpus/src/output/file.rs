@@ -28,12 +28,13 @@ const XZ_LEVEL: u32 = 6;
 
 /// A file that is written under a temporary name beside its final path, and renamed by [`Output::finish`].
 ///
-/// If the name ends in `.gz`, `.zst`, `.bz2` or `.xz`, the file is compressed. The same input bytes always give the
-/// same output bytes. An `Output` that is dropped without `finish` leaves no file behind. A device or a pipe is
-/// written directly.
+/// If the name ends in `.gz`, `.zst`, `.bz2` or `.xz`, the file is compressed. Equal input bytes always give equal
+/// output bytes. An `Output` that is dropped without `finish` leaves no file behind. A device or a pipe is written
+/// directly.
 #[derive(Debug)]
 pub struct Output {
-    // This field comes first, so that the file is closed before its temporary name is removed, as Windows requires.
+    // `encoder` is the first field, so that the file is closed before its temporary name is removed, as Windows
+    // requires.
     encoder: Encoder,
     temporary: Option<TempPath>,
     name: String,
@@ -101,11 +102,13 @@ impl Output {
     /// An existing file is refused unless `overwrite` allows to replace it. The folder must exist.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::EmptyOutputName`] if the path is empty, with [`ErrorKind::OutputExists`] if the file
-    /// exists and `overwrite` refuses to replace it, with [`ErrorKind::WrongOutputKind`] if the path is that of a
-    /// folder, and with [`ErrorKind::NoParent`] if the folder of the file does not exist. Fails with
-    /// [`ErrorKind::MissingFeature`] if the name asks for a compression that the program was built without, and with
-    /// [`ErrorKind::Io`] if the operating system refuses another action.
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::EmptyOutputName`]: the path is empty.
+    /// - [`ErrorKind::OutputExists`]: the file exists, and `overwrite` refuses to replace it.
+    /// - [`ErrorKind::WrongOutputKind`]: the path is that of a folder.
+    /// - [`ErrorKind::NoParent`]: the folder of the file does not exist.
+    /// - [`ErrorKind::MissingFeature`]: the name asks for a compression that the program was built without.
+    /// - [`ErrorKind::Io`]: the operating system refuses another action.
     pub fn create(path: &Path, overwrite: Overwrite) -> Result<Self> {
         Self::create_for(path, overwrite, None)
     }
@@ -264,8 +267,8 @@ impl Output {
     /// Completes the file: all bytes are on the disk before the file gets its name.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Io`] if the rest cannot be written, synced or renamed. In that case, an existing file
-    /// is kept.
+    /// Fails with [`ErrorKind::Io`] if the last bytes cannot be written, or if the file cannot be synced or renamed.
+    /// In that case, an existing file is kept.
     pub fn finish(self) -> Result<()> {
         self.complete()?.put_in_place()
     }
@@ -274,7 +277,7 @@ impl Output {
     /// written before any of them gets its name.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Io`] if the rest cannot be written or synced.
+    /// Fails with [`ErrorKind::Io`] if the last bytes cannot be written, or if the file cannot be synced.
     pub fn complete(self) -> Result<CompleteOutput> {
         let Self { encoder, temporary, name, path, must_be_same, threads: _ } = self;
         let write_error = |error| Error::io("write", &*name, error);

@@ -36,9 +36,11 @@ impl OutputFolder {
     /// and only at the end.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutputExists`] if the folder is not empty and `overwrite` refuses to replace it, with
-    /// [`ErrorKind::WrongOutputKind`] if the path is that of a file, with [`ErrorKind::NoParent`] if the parent of
-    /// the folder does not exist, and with [`ErrorKind::Io`] if the operating system refuses another action.
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::OutputExists`]: the folder is not empty, and `overwrite` refuses to replace it.
+    /// - [`ErrorKind::WrongOutputKind`]: the path is that of a file.
+    /// - [`ErrorKind::NoParent`]: the parent of the folder does not exist.
+    /// - [`ErrorKind::Io`]: the operating system refuses another action.
     pub fn create(path: &Path, overwrite: Overwrite) -> Result<Self> {
         Self::create_for(path, overwrite, None)
     }

@@ -26,9 +26,10 @@ use crate::unconverted::Unconverted;
 /// read. After the records are read, [`check_conversion`] refuses the remaining inputs that do not fit.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::Conversion`] if records of an input cannot be written in the format, with
-/// [`ErrorKind::Inside`] if a column cannot be written in it, and with [`ErrorKind::MissingFeature`] if the program
-/// was built without the format.
+/// Fails with one of these kinds:
+/// - [`ErrorKind::Conversion`]: records of an input cannot be written in the format.
+/// - [`ErrorKind::Inside`]: a column cannot be written in the format.
+/// - [`ErrorKind::MissingFeature`]: the program was built without the format.
 pub fn refuse_conversion(corpus: &Corpus, format: Format) -> Result<()> {
     let to = container::of(format)?;
     to.check()?;
@@ -63,8 +64,10 @@ pub fn refuse_conversion(corpus: &Corpus, format: Format) -> Result<()> {
 /// Refuses inputs whose records do not fit into one file of a format. The caller has read all records before.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::Conversion`] if the columns or types of two sources do not fit one file, with [`ErrorKind::Inside`]
-/// if a column cannot be converted, and with [`ErrorKind::NoSuchPlace`] if there is no source with one of these numbers.
+/// Fails with one of these kinds:
+/// - [`ErrorKind::Conversion`]: the columns or types of two sources do not fit one file.
+/// - [`ErrorKind::Inside`]: a column cannot be converted.
+/// - [`ErrorKind::NoSuchPlace`]: there is no source with one of these numbers.
 pub fn check_conversion(
     corpus: &Corpus,
     sources: Range<u32>,
@@ -77,14 +80,15 @@ pub fn check_conversion(
     columns(corpus, sources, container::of(format)?, has_annotations).map(|_| ())
 }
 
-/// Writes records of the sources with these numbers to `out` as one file of a format, in the order given. At least
-/// one of the sources has another format. If there are no records, the file is written all the same.
-/// [`refuse_conversion`] checks beforehand what cannot be converted.
+/// Writes records of the sources with these numbers to `out` as one file of `format`, in the order of `places`. At
+/// least one of the sources has another format. If there are no records, an output without records is written.
+/// [`refuse_conversion`] checks beforehand whether the records can be converted.
 ///
 /// # Errors
-/// Fails as [`check_conversion`] does, and with [`ErrorKind::Io`] if a source cannot be read or the output cannot be
-/// written. Fails with [`ErrorKind::Changed`] if a source has changed since the corpus was opened, and with
-/// [`ErrorKind::Inside`] if its content is damaged.
+/// Fails as [`check_conversion`] does, or with one of these kinds:
+/// - [`ErrorKind::Io`]: a source cannot be read, or the output cannot be written.
+/// - [`ErrorKind::Changed`]: a source has changed since the corpus was opened.
+/// - [`ErrorKind::Inside`]: the content of a source is damaged.
 pub fn convert_records(
     corpus: &Corpus,
     sources: Range<u32>,

@@ -15,9 +15,10 @@ use crate::source::{Source, os_error};
 /// the output as an input.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::Overlap`] if the output is an input or contains one, with [`ErrorKind::OutputInsideInput`]
-/// if the output lies in a folder that is read, and with [`ErrorKind::Io`] if the output exists and cannot be
-/// examined.
+/// Fails with one of these kinds:
+/// - [`ErrorKind::Overlap`]: the output is an input or contains one.
+/// - [`ErrorKind::OutputInsideInput`]: the output lies in a folder that is read as input.
+/// - [`ErrorKind::Io`]: the output exists and cannot be examined.
 pub fn refuse_overlap(inputs: &Corpus, output: &Path) -> Result<()> {
     let overlap = |input: &str| {
         let output = output.to_string_lossy().into_owned();

@@ -31,8 +31,7 @@ pub(crate) fn scan(
     let limit = options.record_limit();
     let cuts = delimited.cuts.iter().copied();
     for (from, to) in cuts.clone().zip(cuts.skip(1)).skip(pieces.start).take(pieces.len()) {
-        // A piece is several records, a large header, or one large record. A large record is loaded only if it is
-        // within the limit.
+        // A piece is several records, a large header, or one large record. Only a record within the limit is loaded.
         if to - from > (HEADER_BYTES + CUT_BYTES).max(limit.saturating_add(2)) {
             let place =
                 RecordPlace { source, line, offset: from, len: u32::try_from(to - from).unwrap_or(u32::MAX) };

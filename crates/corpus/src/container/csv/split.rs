@@ -1,10 +1,14 @@
 //! Finds where records and fields of delimited text begin and end.
 //!
-//! The rules are those of RFC 4180, read as tolerantly as other readers do: a field is quoted if it *begins* with a
-//! quote, a doubled quote inside is one quote, and bytes after the closing quote belong to the field. A record ends
-//! at a line feed outside quotes; a carriage return before the line feed is part of the line end. The number of
-//! quotes is never used to guess what is quoted, because `5" pipe` in a plain field would exchange the inside and the
-//! outside of all quotes behind it.
+//! The rules are those of RFC 4180, read as tolerantly as other readers do:
+//!
+//! - A field is quoted if it *begins* with a quote.
+//! - A doubled quote in a quoted field is one quote.
+//! - Bytes after the closing quote belong to the field.
+//! - A record ends at a line feed outside quotes. A carriage return before the line feed is part of the line end.
+//!
+//! A guess from the number of quotes would be wrong, because `5" pipe` in a plain field would exchange the inside and
+//! the outside of all quotes behind it.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
 //! Finds the names of the columns of a file, and the levels at which their lists begin.
 //!
-//! Parquet stores a column for each leaf of its schema, and a list takes up to three nodes of the schema: the
-//! standard writes `group tags (LIST) { repeated group list { optional binary element; } }`, older writers leave out
+//! Parquet stores a column for each leaf of its schema, and a list takes up to three nodes of the schema. The
+//! standard form is `group tags (LIST) { repeated group list { optional binary element; } }`; older writers leave out
 //! one or both of the inner nodes. Users name the elements of the list, so all these forms are `tags[]`. The rules
 //! for the older forms are in the documentation of the format (`LogicalTypes.md`, "Backward-compatibility rules").
 

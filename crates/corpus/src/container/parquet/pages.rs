@@ -98,8 +98,8 @@ pub(super) struct PageSection<P> {
 }
 
 impl<P: PageReader> PageSection<P> {
-    /// Makes a reader that begins with the page in which a row begins. Also returns the number of rows to skip before
-    /// that row; the rest of a row that began before the page counts as one row.
+    /// Makes a reader that begins with the page in which `row` begins. Also returns the number of rows to skip before
+    /// `row`. If the page begins within a row, that incomplete row counts as one row.
     pub(super) fn from_row(pages: P, located: &ColumnPages, row: usize) -> (Self, usize) {
         let first_row = |page: &PageLocation| usize::try_from(page.first_row_index).unwrap_or(0);
         let first = located.locations.partition_point(|page| first_row(page) <= row).saturating_sub(1);

@@ -21,7 +21,7 @@ impl Scratch {
         Self::default()
     }
 
-    /// Frees buffers that have become very large. The caller no longer needs their contents.
+    /// Frees buffers that have become very large. Their contents are lost.
     pub fn give_back(&mut self) {
         for buffer in [&mut self.bytes, &mut self.inflated, &mut self.decoded] {
             if buffer.capacity() > KEPT_BYTES {

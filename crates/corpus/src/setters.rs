@@ -1,6 +1,6 @@
 //! Makes methods that set the fields of options.
 
-/// Gives a struct one method per field, which sets the field and returns the struct.
+/// Generates one method per field of a struct. The method sets the field and returns the struct.
 ///
 /// Structs of options are `#[non_exhaustive]`, so that a new option breaks no program. Programs cannot write literals
 /// of such a struct; they start from its default and chain these methods. Methods of fields after the semicolon

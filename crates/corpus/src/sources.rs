@@ -208,21 +208,21 @@ impl CorpusState {
         }
     }
 
-    /// Makes the turns of one scan.
+    /// Makes the lock with which one scan loads long records.
     pub(crate) fn turns(&self) -> LoadTurns<'_> {
         LoadTurns { long: &self.long, taken: RefCell::default() }
     }
 }
 
-/// The turns in which one scan loads long records. Only one thread at a time loads a long record, because the record
-/// is in memory twice, as bytes and as text, and long records in all threads at once would fill the memory.
+/// Lock that one scan takes before it loads a long record. Only one thread at a time loads a long record, because the
+/// record is in memory twice, as bytes and as text. Long records in all threads at once would fill the memory.
 pub(crate) struct LoadTurns<'a> {
     long: &'a Mutex<()>,
     taken: RefCell<Option<MutexGuard<'a, ()>>>,
 }
 
 impl LoadTurns<'_> {
-    /// Waits for the turn, unless this scan has it already. The turn lasts to the end of the scan.
+    /// Waits for the lock, unless this scan holds it already. The scan holds the lock to its end.
     pub(crate) fn take(&self) {
         let mut taken = self.taken.borrow_mut();
         if taken.is_none() {
@@ -230,7 +230,7 @@ impl LoadTurns<'_> {
         }
     }
 
-    /// Reports whether this scan has its turn.
+    /// Reports whether this scan holds the lock.
     pub(crate) fn is_taken(&self) -> bool {
         self.taken.borrow().is_some()
     }

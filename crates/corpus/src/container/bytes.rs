@@ -48,7 +48,7 @@ struct CopyBatch {
 }
 
 impl CopyBatch {
-    /// Adds a record, and returns where it ends.
+    /// Adds a record, and returns the offset of its end.
     fn push(&mut self, place: &RecordPlace) -> u64 {
         let (start, bytes) = (place.offset, u64::from(place.len));
         let end = start.saturating_add(bytes);
@@ -105,7 +105,7 @@ pub(super) fn annotate(
     let mut scratch = Scratch::new();
     let mut line = Vec::new();
     for (place, annotation) in annotated {
-        // The last line of a file may have no line end, so one is added before the next line.
+        // The last line of a file may have no line end, so a line end is added before the next line.
         if line.last().is_some_and(|&byte| byte != b'\n') {
             out.write_bytes(b"\n")?;
         }
@@ -115,7 +115,7 @@ pub(super) fn annotate(
     Ok(())
 }
 
-/// Makes batches of places.
+/// Groups the places of records into batches.
 struct CopyBatches<'c> {
     sources: &'c Sources,
     places: &'c mut dyn Iterator<Item = RecordPlace>,

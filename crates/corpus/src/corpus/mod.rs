@@ -273,8 +273,8 @@ impl Corpus {
             }
         };
         if turns.is_taken() {
-            // The memory is given back before the turn ends, so that at most one scan holds the buffers of a long
-            // record.
+            // Large buffers are freed while the lock for long records is held, so that at most one scan has buffers
+            // of that size.
             scratch.give_back();
         }
         Ok(scanned)

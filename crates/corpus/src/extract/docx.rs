@@ -33,7 +33,7 @@ pub(super) fn extract(archive: &mut OpenZip<'_, '_>, main: &Main) -> Result<Extr
     Ok(Extracted { title, metadata, marks, ..Extracted::new(DocumentFormat::Docx, text) })
 }
 
-/// Handles the elements that are not part of a run: writes elements that are text, and skips elements without text.
+/// Handles the elements that `TextRuns` does not: writes elements that are text, and skips elements without text.
 fn open(element: &Element<'_>, writing: &mut TextWriter<'_>) -> Enter {
     match element.name() {
         // Properties are skipped, because tab stops and marks of revision in them have the same names as tabs and revisions of text.

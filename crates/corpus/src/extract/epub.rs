@@ -42,7 +42,7 @@ pub(super) fn extract(archive: &mut OpenZip<'_, '_>) -> Result<Extracted, Refusa
     Ok(Extracted { title, metadata, marks, ..Extracted::new(DocumentFormat::Epub, text) })
 }
 
-/// Collects the values of one attribute of all elements with one name.
+/// Visitor that collects the values of one attribute, of all elements with one name.
 struct Attributes {
     of: (&'static str, &'static str),
     values: Vec<String>,

@@ -132,7 +132,7 @@ pub(super) fn write(page: &str, writing: &mut TextWriter<'_>) -> HtmlHead {
     HtmlHead { title: Some(title).filter(|title| !title.is_empty()), metadata }
 }
 
-/// The sink of the tokeniser. Its fields are cells, because the tokeniser calls it by a shared reference.
+/// The sink of the tokeniser. Its fields are cells, because the tokeniser calls the sink through a shared reference.
 struct Sink<'w, 'l> {
     reader: RefCell<HtmlReader<'w, 'l>>,
     told: Cell<bool>,

@@ -8,9 +8,9 @@
 //! The kind of a file follows from its bytes, not from its name. The name decides only between kinds that are all
 //! plain characters: text, a fragment of HTML, and Markdown.
 //!
-//! Paragraphs, headings, list items and table cells end in a line break. Notes stand where the format has them: at
-//! the end in Word, at their place in OpenDocument. Deleted text in tracked changes, codes of fields, comments in the
-//! margin, scripts and styles are not text.
+//! Paragraphs, headings, list items and table cells end in a line break. The place of notes depends on the format: in
+//! Word they are at the end, in OpenDocument where they are called. Deleted text in tracked changes, codes of fields,
+//! comments in the margin, scripts and styles are not text.
 //!
 //! | file | read by | marks | title |
 //! |---|---|---|---|

@@ -1,9 +1,9 @@
 //! Extracts the text of OpenDocument files.
 //!
-//! Paragraphs, headings, breaks and table cells end a line. A note stands where it is called, on lines of its own.
-//! Headers and footers follow the body, each once. Comments, deleted text in tracked changes, and the pronunciation
-//! beside ruby text are not text. As the format prescribes, a run of white space is one space, and several spaces are
-//! an element with a count.
+//! Paragraphs, headings, breaks and table cells end a line. The text of a note is inserted where the note is called,
+//! on separate lines. Headers and footers follow the body, each once. Comments, deleted text in tracked changes, and
+//! the pronunciation beside ruby text are not text. As the format prescribes, a run of white space is one space, and
+//! several spaces are an element with a count.
 
 use super::archive::OpenZip;
 use super::properties;

@@ -354,7 +354,7 @@ fn lines_with_lists_are_documents_or_say_why_not() {
             "the field `id` holds a list",
         ]
     );
-    // A path without brackets is refused, because a list is in its way.
+    // A path without brackets is refused if it leads through a list.
     for (field, code, offered) in [
         (
             "messages",

@@ -45,7 +45,7 @@ pub(super) fn file(sources: &Sources, source: u32) -> Result<&ArrowFile> {
 /// the compression.
 pub(super) fn model(sources: &Sources, numbers: Range<u32>) -> Result<&ArrowFile> {
     let has_rows = |source: &u32| file(sources, *source).is_ok_and(|file| !file.batches.is_empty());
-    // A source that cannot be read is no table, so it is passed over.
+    // A source that cannot be read has no form, so it is skipped.
     let is_table = |source: &u32| file(sources, *source).is_ok();
     let model = numbers.clone().find(has_rows).or_else(|| numbers.clone().find(is_table));
     file(sources, model.unwrap_or(numbers.start))

@@ -134,7 +134,7 @@ impl ArrowFile {
         Ok(Arc::clone(&shared))
     }
 
-    /// Decodes all columns of a record batch. `decoder` has the dictionaries of the batch before.
+    /// Decodes all columns of a record batch. `decoder` still has the dictionaries of the previous batch.
     pub(super) fn whole(
         &self,
         reader: &SourceReader,

@@ -33,7 +33,7 @@ use crate::output::{Output, OutputVerdict, TableCompression};
 use crate::source::SourceReader;
 use crate::sources::{Content, Sources, TakeBatch};
 
-/// Arrow IPC.
+/// Container of Arrow IPC.
 #[derive(Debug)]
 pub(super) struct Arrow;
 
@@ -112,7 +112,7 @@ pub(super) struct ArrowFile {
     columns: ColumnNumbers,
     /// The route to each column that can be named.
     ways: Vec<ColumnRoute>,
-    /// Decodes the wanted columns. Dictionaries are read once for all threads.
+    /// Decoder of the wanted columns. All threads share the decoder, so that dictionaries are read once.
     decoder: Mutex<Arc<Decoder>>,
 }
 

@@ -1,4 +1,4 @@
-//! Delimited records as the content of a source.
+//! Reads delimited records, as the content of a source.
 
 use std::any::Any;
 

@@ -36,7 +36,7 @@ pub(in crate::container) struct ColumnEnd {
     pub(in crate::container) levels: Vec<Level>,
 }
 
-/// Follows a route into a column.
+/// Follows a route into a column, and returns the array at its end.
 pub(in crate::container) fn end_of(column: &ArrayRef, steps: &[Step]) -> Option<ColumnEnd> {
     let (mut array, mut nulls, mut levels) = (Arc::clone(column), None, vec![]);
     for step in steps {

@@ -130,7 +130,7 @@ pub(crate) struct Bad {
 pub(crate) enum WarcProblem {
     /// The first line is not `WARC/1.0` or a later version 1.
     Version {
-        /// The beginning of the line.
+        /// Beginning of the first line.
         found: String,
     },
     /// The headers do not end before the source ends, the next record begins or 1 MiB was read.
@@ -139,7 +139,7 @@ pub(crate) enum WarcProblem {
     NoLength,
     /// `Content-Length` is no number of 64 bits.
     BadLength {
-        /// The value.
+        /// Value of `Content-Length`.
         found: String,
     },
     /// The source ends inside the block.

@@ -1,4 +1,4 @@
-//! Reads PDFs.
+//! Reads PDFs, if the feature `pdf` is on.
 
 use std::sync::atomic::AtomicUsize;
 

@@ -1,7 +1,7 @@
 //! Fuzz targets: every decoder must accept or refuse any bytes without a panic.
 //!
-//! A target is a function of bytes that fails by panicking. `cargo +nightly fuzz run spec --features libfuzzer` lets libFuzzer
-//! search for such bytes. `tests/smoke.rs` tries some thousands of damaged seeds on any compiler.
+//! A target is a function of bytes that fails by panicking. `cargo +nightly fuzz run spec --features libfuzzer` lets
+//! libFuzzer search for such bytes. `tests/smoke.rs` tries some thousands of damaged seeds on any compiler.
 //!
 //! Files of Minwise have checksums of every byte, so damage is found before anything is decoded. To reach the
 //! decoders, damaged files get new checksums ([`seal`](minwise_engine::seal)).

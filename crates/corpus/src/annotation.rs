@@ -1,7 +1,7 @@
 //! The decision about a record, in the form that an output states.
 //!
-//! In an output, a JSON line gets a member called `minwise`, and a table or a header gets a column; nothing else of a record
-//! changes.
+//! In an output, a JSON line gets a member called `minwise`, and a table or a header gets a column; nothing else of a
+//! record changes.
 
 use std::borrow::Cow;
 

@@ -80,8 +80,8 @@ pub struct RecordPlace {
     pub len: u32,
 }
 
-/// Maximum size in bytes of a record or file that is always loaded. A larger one is not loaded if its text can be
-/// read piece by piece, because a text of 1 GiB must not exceed the memory of a run.
+/// Maximum size in bytes of a record or file that is always loaded. A larger record or file is not loaded if its text
+/// can be read piece by piece, because a text of 1 GiB must not exceed the memory of a run.
 pub(crate) const LONG_BYTES: u64 = 8 << 20;
 
 /// Number of bytes of a long text that are read at a time.
@@ -167,8 +167,9 @@ impl LongText {
     /// Passes the text to `each`, piece by piece from the beginning.
     ///
     /// # Errors
-    /// Returns the first error of `each`. Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the source cannot be read, and
-    /// with [`ErrorKind::Changed`](crate::ErrorKind::Changed) if the source has changed since it was opened.
+    /// Returns the first error of `each`. Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the source cannot be
+    /// read, and with [`ErrorKind::Changed`](crate::ErrorKind::Changed) if the source has changed since it was
+    /// opened.
     pub fn for_each<E: From<Error>>(&self, each: &mut dyn FnMut(&str) -> Result<(), E>) -> Result<(), E> {
         self.read(each).map(drop)
     }

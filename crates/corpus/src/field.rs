@@ -97,8 +97,8 @@ impl FieldPath {
         Self { parts, lists: if lists.iter().all(|lists| *lists == 0) { vec![] } else { lists } }
     }
 
-    /// Reports whether this path is the beginning of another path, or leads to a list on that path. All values of
-    /// this path are null.
+    /// Reports whether this path is the beginning of another path, or leads to a list on that path. The caller knows
+    /// that all values of this path are null.
     pub(crate) fn begins(&self, other: &Self) -> bool {
         let last = self.parts.len() - 1;
         let has_room = |(part, name): (usize, &String)| {

@@ -17,8 +17,8 @@
 //! | a Word file, a PDF or another document that is not plain text | first with [`extract`], then from a temporary file that keeps its text |
 //! Files in a folder that are no documents are [skipped](Corpus::skipped); a file that cannot be read is a reject.
 //!
-//! A bad record never stops a scan; the scan returns it as a [`Reject`] with its reason. An [`Error`] stops the run; its
-//! message has a hint where one helps.
+//! A bad record never stops a scan; the scan returns it as a [`Reject`] with its reason. An [`Error`] stops the run;
+//! its message has a hint where one helps.
 //!
 //! # Features
 //!
@@ -34,9 +34,10 @@
 //! | `xz` | files and outputs compressed by xz | yes | liblzma, with a C compiler |
 //! | `zstd` | files and outputs compressed by Zstandard | yes | zstd, with a C compiler |
 //!
-//! JSONL, CSV, TSV, plain text, Markdown, gzip, and texts or Arrow record batches in memory need no feature. All features but `pdf` are
-//! on by default, so that every common format can be read. `pdf` is off because its parser is large and panics on bad files; therefore it
-//! runs on threads of its own. If a feature is off, the error for such a file names the feature.
+//! JSONL, CSV, TSV, plain text, Markdown, gzip, and texts or Arrow record batches in memory need no feature. All
+//! features but `pdf` are on by default, so that every common format can be read. `pdf` is off because its parser is
+//! large and panics on bad files; therefore it runs on threads of its own. If a feature is off, the error for such a
+//! file names the feature.
 //!
 //! # Example
 //!
@@ -58,7 +59,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// If the feature of a format is off, its helpers have no caller, so dead code is allowed. With all features on, dead code is reported.
+// If the feature of a format is off, its helpers have no caller, so dead code is allowed. With all features on, dead
+// code is reported.
 #![cfg_attr(
     not(all(
         feature = "arrow",

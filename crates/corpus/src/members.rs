@@ -47,7 +47,7 @@ impl GzipMembers {
         self.0.get(after).filter(|member| member.content == *record)
     }
 
-    /// Compares `records`, ranges of the decompressed stream, with the members.
+    /// Returns the position of `records`, ranges of the decompressed stream, relative to the members.
     pub(crate) fn alignment(&self, records: impl IntoIterator<Item = Range<u64>>) -> Alignment {
         let mut count = 0_u64;
         let mut aligned = true;

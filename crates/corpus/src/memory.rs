@@ -58,7 +58,7 @@ pub(crate) struct TextBlock {
 }
 
 impl InMemory {
-    /// Makes a list of texts without ids. The id of a text becomes the name of the source and a number, from
+    /// Makes a list of texts without ids. Each text gets an id of the name of the source and a number, from
     /// `memory:1` on.
     ///
     /// The texts are copied one after the other into buffers of the list.

@@ -41,8 +41,8 @@ pub struct ReadOptions {
     /// Encoding of text files. JSONL is always UTF-8, and other formats state their encoding themselves. Default:
     /// UTF-8.
     pub encoding: Encoding,
-    /// Byte between the fields of CSV and TSV. Default: in TSV a tab; in CSV a comma, or else a semicolon or a tab if
-    /// the header has the text fields only when it is split by that byte.
+    /// Byte between the fields of CSV and TSV. Default: a tab in TSV; in CSV, the first of comma, semicolon and tab
+    /// with which the header has the wanted columns.
     pub delimiter: Option<Delimiter>,
     /// Format of the inputs. Default: each file is recognised by its first bytes, its name and its content.
     pub format: InputFormat,
@@ -90,8 +90,8 @@ setters!(ReadOptions {
     /// named and cannot be read is always an error. Default: false, and the file is a [`Reject`](crate::Reject).
     strict: bool,
     ;
-    /// Byte between the fields of CSV and TSV. Default: in TSV a tab; in CSV a comma, or else a semicolon or a tab if
-    /// the header has the text fields only when it is split by that byte.
+    /// Byte between the fields of CSV and TSV. Default: a tab in TSV; in CSV, the first of comma, semicolon and tab
+    /// with which the header has the wanted columns.
     delimiter: Option<Delimiter>,
     /// Folder for temporary files with decompressed and piped inputs. Default: the system's folder for temporary
     /// files.

@@ -34,7 +34,7 @@ pub enum FileProblem {
         /// Name of the column.
         column: String,
     },
-    /// A column has a type that holds no texts, or no ids if an id column is wanted.
+    /// The type of a column does not fit: a text column holds no texts, or an id column no ids.
     ColumnType {
         /// Name of the column.
         column: String,

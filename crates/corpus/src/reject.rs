@@ -35,8 +35,8 @@ impl fmt::Display for Reject {
     }
 }
 
-/// A rejected record or document. Every list of rejects has this form: `rejects.jsonl` of a report, the log of the command, and the
-/// API of the server.
+/// A rejected record or document. Every list of rejects has this form: `rejects.jsonl` of a report, the log of the
+/// command, and the API of the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Reject))]
@@ -154,8 +154,8 @@ pub enum RejectReason {
         /// Reason in words.
         message: String,
     },
-    /// A record of a crawl that holds no text, such as a picture or an empty body. The caller counts the record as skipped, not as
-    /// rejected, and keeps it beside the documents.
+    /// A record of a crawl that holds no text, such as a picture or an empty body. The caller counts the record as
+    /// skipped, not as rejected, and keeps it beside the documents.
     NotText {
         /// Content of the record, in words.
         message: String,

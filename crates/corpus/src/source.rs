@@ -1,4 +1,4 @@
-//! A source: one input file, standard input, or documents in memory, which can be read by position.
+//! A source: one input file, standard input, or documents in memory. A source can be read by position.
 
 use std::fs::{File, Metadata};
 use std::path::Path;
@@ -22,7 +22,8 @@ pub struct Source {
     pub(crate) origin: Origin,
     pub(crate) store: SourceBytes,
     pub(crate) size_bytes: u64,
-    /// The compression of a file that is read in place; `None` if the file is not compressed, or was decompressed to the spool.
+    /// The compression of a file that is read in place; `None` if the file is not compressed, or was decompressed to
+    /// the spool.
     pub(crate) compression: Option<Compression>,
     pub(crate) format: Format,
     /// The gzip file that was decompressed to the spool; `None` if its members are not needed.
@@ -146,7 +147,8 @@ impl Source {
             (SourceBytes::InPlace { .. }, None)
             | (SourceBytes::Memory(_) | SourceBytes::Unreadable { .. }, _) => (None, 0),
         };
-        // Without a file, the source has no bytes to read: the spool is empty, or the source is in memory or unreadable.
+        // Without a file, the source has no bytes to read: the spool is empty, or the source is in memory or
+        // unreadable.
         Ok(SourceReader { file, base, size_bytes: self.size_bytes, name: Arc::clone(&self.name) })
     }
 

@@ -68,7 +68,8 @@ impl CopyBatch {
 
 /// Copies records of the sources with these numbers to `out`, after the header of the first source that has one.
 ///
-/// If a record does not end its line and another record follows, as at the end of many files, a line end is written between them.
+/// If a record does not end its line and another record follows, as at the end of many files, a line end is written
+/// between them.
 pub(super) fn copy(
     sources: &Sources,
     numbers: Range<u32>,

@@ -74,8 +74,8 @@ use crate::output::{Output, OutputVerdict, TableCompression};
 use crate::source::{Source, SourceReader};
 use crate::sources::{Content, Sources};
 
-/// Every container, in the order in which formats are offered and content is recognised. The last but one takes every
-/// file that no other format claims.
+/// Every container, in the order in which formats are offered and content is recognised. `document::DOCUMENT`, the
+/// last but one, takes every file that no other format claims.
 static CONTAINERS: [&dyn Container; 8] = [
     &jsonl::Jsonl,
     &csv::CSV,

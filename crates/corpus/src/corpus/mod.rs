@@ -125,8 +125,8 @@ impl Corpus {
         self.references()..self.sources().len() as u32
     }
 
-    /// Returns two texts that would have had the same id, if there are such texts. The ids of all texts are then
-    /// longer than their paths inside the given folders.
+    /// Returns two texts with the same path inside their folders, if there are such texts. Their ids would be equal,
+    /// so the ids of all texts are then longer than these paths.
     pub fn same_id(&self) -> Option<&SameId> {
         self.same_id.as_ref()
     }

@@ -12,7 +12,7 @@ use super::writing::TextWriter;
 use super::xml::{self, Element, Enter};
 use super::{DocumentFormat, Extracted, Refusal};
 
-/// Parts whose text follows the body, by the relationship that leads to them, in this order.
+/// Kinds of the relationships that lead to parts whose text follows the body, in this order.
 const AFTER_THE_BODY: [&str; 4] = ["footnotes", "endnotes", "header", "footer"];
 
 /// Extracts the text of a Word document.
@@ -36,7 +36,8 @@ pub(super) fn extract(archive: &mut OpenZip<'_, '_>, main: &Main) -> Result<Extr
 /// Handles the elements that `TextRuns` does not: writes elements that are text, and skips elements without text.
 fn open(element: &Element<'_>, writing: &mut TextWriter<'_>) -> Enter {
     match element.name() {
-        // Properties are skipped, because tab stops and marks of revision in them have the same names as tabs and revisions of text.
+        // Properties are skipped, because tab stops and marks of revision in them have the same names as tabs and
+        // revisions of text.
         "pPr" | "rPr" | "tblPr" | "trPr" | "tcPr" | "sectPr" | "del" | "moveFrom" | "instrText" => {
             return Enter::No;
         }

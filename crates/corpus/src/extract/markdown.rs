@@ -1,7 +1,7 @@
 //! Extracts the text of Markdown: all text except the front matter.
 //!
-//! Markup of emphasis and links stays in the text. It is only a few characters, and tokens have no punctuation.
-//! Offsets in the text are thus offsets in the file behind the front matter.
+//! Markup of emphasis and links stays in the text, because it is only a few characters, and tokens have no
+//! punctuation. Offsets in the text are therefore offsets in the file behind the front matter.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -55,11 +55,11 @@ pub(crate) struct Resolved {
     pub(crate) skipped: Vec<Skipped>,
 }
 
-/// Two texts that would have the same id, so that all ids were made longer.
+/// Two texts with the same path inside their folders, because of which all ids were made longer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SameId {
-    /// Id that both texts would have.
+    /// Path of both texts inside their folders, which would have been their id.
     pub id: String,
     /// Names of the two texts.
     pub names: [String; 2],

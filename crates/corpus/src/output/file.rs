@@ -273,8 +273,8 @@ impl Output {
         self.complete()?.put_in_place()
     }
 
-    /// Completes the file except for its name. A caller with several outputs thus learns of an output that cannot be
-    /// written before any of them gets its name.
+    /// Completes the file except for its name. If a caller completes all its outputs first, an output that cannot be
+    /// written is found before any output gets its name.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`] if the last bytes cannot be written, or if the file cannot be synced.

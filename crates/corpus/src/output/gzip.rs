@@ -53,7 +53,7 @@ enum Position {
     BetweenMembers,
 }
 
-/// Bytes to compress, behind the preceding bytes of the same member.
+/// Bytes to compress, and before them the dictionary: the preceding bytes of the same member.
 #[derive(Debug, Default)]
 struct DeflateBlock {
     bytes: Vec<u8>,

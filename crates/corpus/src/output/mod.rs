@@ -157,8 +157,8 @@ fn prefix_of(tag: Option<RunTag>) -> String {
     tag.map_or_else(|| TEMPORARY_PREFIX.to_owned(), RunTag::prefix)
 }
 
-/// Returns a builder of temporary names. Its files get the permissions of ordinary new files, because the default of
-/// the library is that of secrets.
+/// Returns a builder of temporary names. The files get the permissions of ordinary new files, because the default of
+/// the library lets only the owner read them.
 fn temporary(mode: u32, prefix: &str) -> tempfile::Builder<'_, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix).suffix(TEMPORARY_SUFFIX);

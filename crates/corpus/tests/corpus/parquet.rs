@@ -254,7 +254,7 @@ fn an_annotation_is_a_column() {
     assert!(error.to_string().ends_with("has a column `minwise` already"), "{error}");
 }
 
-/// The annotations are so many that they are written in several batches.
+/// There are enough annotations to be written in several batches.
 #[test]
 fn many_annotations_are_a_column() {
     let folder = Folder::new();

@@ -27,8 +27,8 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    /// Returns a decoder that also has the missing ones of the first `before` dictionaries of a file; `None` if no
-    /// dictionary is missing.
+    /// Returns a copy of the decoder with all of the first `before` dictionaries of a file; `None` if no dictionary
+    /// is missing.
     fn advanced(&self, file: &ArrowFile, reader: &SourceReader, before: usize) -> Result<Option<Self>> {
         let mut next = self.clone();
         let missing = file.dictionaries.missing(&mut next.known, before);

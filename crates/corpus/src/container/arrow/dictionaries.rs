@@ -16,7 +16,8 @@ pub(super) struct Dictionaries {
     pub(super) blocks: Vec<Block>,
     /// The dictionaries of each id.
     by_id: BTreeMap<i64, Vec<Version>>,
-    /// Whether values of a dictionary may have dictionaries of their own, so that a dictionary depends on all that came before it.
+    /// Whether values of a dictionary may have dictionaries of their own, so that a dictionary may depend on every
+    /// dictionary before it.
     nested: bool,
 }
 

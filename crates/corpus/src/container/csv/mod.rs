@@ -1,8 +1,8 @@
 //! CSV and TSV: records of fields. The first record names the fields.
 //!
-//! A record may span lines, so whether a line feed ends a record depends on all bytes before it. When a source is opened, one
-//! pass over it therefore notes a place about every 64 KiB at which a record begins. The pieces between these places are scanned in
-//! parallel, and every record is copied byte for byte.
+//! A record may span lines, so whether a line feed ends a record depends on all bytes before it. When a source is
+//! opened, one pass over it therefore notes a place about every 64 KiB at which a record begins. The pieces between
+//! these places are scanned in parallel, and every record is copied byte for byte.
 
 mod annotate;
 mod content;

@@ -51,7 +51,7 @@ impl Delimited {
         // is returned.
         let mut most = 1;
         for delimiter in delimiters {
-            // Another delimiter may succeed, because it decides which quotes begin a field.
+            // Another delimiter may succeed, because the delimiter decides which quotes begin a field.
             let tried = match CsvHeader::read(reader, delimiter.byte()) {
                 Ok(tried) => tried,
                 Err(refused) => {

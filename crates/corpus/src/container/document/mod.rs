@@ -48,7 +48,7 @@ impl Container for Files {
     }
 
     fn has_magic(&self, head: &[u8]) -> bool {
-        // These are the magic numbers of PDF and of zip archives. A zip archive proves to be a document or not only
+        // These are the magic numbers of PDF and of zip archives. Whether a zip archive is a document is known only
         // when it is read.
         self.is_last_resort() && (head.starts_with(b"%PDF-") || head.starts_with(b"PK\x03\x04"))
     }

@@ -116,7 +116,7 @@ impl GatheredTexts<'_> {
     }
 }
 
-/// Returns the error in words for a value of this kind that should be a list.
+/// Describes a value of this kind that should be a list, for an error.
 fn no_list(kind: &'static str) -> &'static str {
     match kind {
         STRING => "a string, not a list",
@@ -127,7 +127,7 @@ fn no_list(kind: &'static str) -> &'static str {
     }
 }
 
-/// Returns the error in words for a value of this kind that should be an object.
+/// Describes a value of this kind that should be an object, for an error.
 fn no_object(kind: &'static str) -> &'static str {
     match kind {
         STRING => "a string, not an object",

@@ -4,9 +4,9 @@
 //! window by window, and its *skeleton* is built: the line with nothing between the quotes of its long strings. The
 //! skeleton is parsed like any line. A list beside the skeleton has the places of the long strings in the source.
 //!
-//! A fault of the line gives the same error as in the whole line. Invalid UTF-8 is found by the scan, and all other
-//! faults are found in the skeleton. If a long string has a fault, the skeleton therefore continues with the bytes at
-//! the fault.
+//! A fault must give the same error as if the whole line were parsed. Invalid UTF-8 is found by the scan, and all
+//! other faults are found in the skeleton. If a long string has a fault, the skeleton therefore continues with the
+//! bytes at the fault.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -33,7 +33,7 @@ const LONGEST_BYTES: usize = 1 << 20;
 /// Maximum size of a skeleton in bytes. If a skeleton is larger, the line is long for another reason than long
 /// strings, and has to be loaded.
 const SKELETON_BYTES: usize = 4 << 20;
-/// Number of bytes that the skeleton copies from a fault in a string on. No error message depends on more bytes.
+/// Number of bytes that the skeleton keeps behind a fault in a string. No error message depends on more bytes.
 const WRONG_BYTES: usize = 32;
 
 /// The outcome of scanning a long line.

@@ -1,7 +1,7 @@
 //! Converts rows of a Parquet file to record batches, and record batches to rows.
 //!
-//! Only conversion uses Arrow. A copy from Parquet to Parquet does not, because some columns have no Arrow type that
-//! becomes the same column again.
+//! Only conversion uses Arrow. A copy from Parquet to Parquet does not, because some columns have no Arrow type from
+//! which the same column could be written again.
 
 use std::sync::Arc;
 
@@ -42,8 +42,8 @@ impl ParquetFile {
             .map_err(|error| error.at(reader.name(), "its schema"))
     }
 
-    /// Describes the columns with texts as views, because a page then holds a text of its dictionary once for many
-    /// rows.
+    /// Describes the columns with texts as string views, because a batch of views stores a dictionary value once for
+    /// many rows.
     fn described_with_views(&self, reader: &SourceReader) -> Result<ArrowReaderMetadata> {
         let schema = self.arrow_schema(reader)?;
         let viewed = |field: &FieldRef| match field.data_type() {
@@ -161,7 +161,7 @@ fn without_type(field: &FieldRef) -> Option<(String, &DataType)> {
     };
     let name = field.name();
     match field.data_type() {
-        // The library accepts a schema with nanosecond intervals, and refuses only the rows.
+        // The library accepts a schema with nanosecond intervals, but fails when it writes the rows.
         kind @ (DataType::Union(..) | DataType::Interval(IntervalUnit::MonthDayNano)) => {
             Some((name.clone(), kind))
         }
@@ -206,7 +206,7 @@ mod tests {
         for kind in [DataType::Int8, list(DataType::Utf8), DataType::Interval(IntervalUnit::DayTime)] {
             assert_eq!(refused(kind), None);
         }
-        // The library itself accepts the type in a schema and would refuse only the rows.
+        // The library itself accepts the type in a schema, and would fail only when it writes rows.
         assert!(ArrowSchemaConverter::new().convert(&Schema::new(vec![field("a", nano)])).is_ok());
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! Parquet files are read and written column by column, with Parquet's own levels and physical types, and not through
 //! Arrow. A 96-bit timestamp, a decimal in a byte array, a list in the old two-level form and a JSON annotation have
-//! no Arrow type that becomes the same column again. A copy therefore has the same schema as the input, including the
-//! field ids, the same key-value metadata and sorting columns and, unless another is chosen, the same compression.
+//! no Arrow type from which the same column could be written again. A copy therefore has the same schema as the
+//! input, including the field ids, the same key-value metadata and sorting columns and, unless another is chosen, the
+//! same compression.
 //!
 //! Memory is bounded by pages, not by row groups. The pages of the text and id columns are located once, by their
 //! headers, and a scan decodes a few pages at a time, wherever they lie in their row group. Values stay where they

@@ -33,9 +33,9 @@ pub(super) struct ColumnPages {
 /// Finds the pages of a column chunk.
 ///
 /// If rows have lists, a page of the first version does not state its number of rows, and may begin within a row,
-/// because pyarrow ends a page after a fixed number of values. The rows of such pages are counted by decompressing
-/// the pages once more than for reading. Without the counts, every piece would have to be decoded from the beginning
-/// of its row group.
+/// because pyarrow ends a page after a fixed number of values. To count the rows of such pages, `locate` decompresses
+/// the pages, and reading decompresses them again. Without the counts, every piece would have to be decoded from the
+/// beginning of its row group.
 pub(super) fn locate(reader: &SourceReader, column: &ColumnChunkMetaData, rows: u64) -> Result<ColumnPages> {
     let recorder = Arc::new(Recorder { reader: reader.clone(), last: AtomicU64::new(0) });
     let mut pages = SerializedPageReader::new(Arc::clone(&recorder), column, rows as usize, None)?;
@@ -89,7 +89,7 @@ fn begun_in(page: Option<Page>, max_level: i16) -> Result<PageLevels> {
 /// Reader of the pages of a column with lists, from a page on.
 ///
 /// The library assumes that a page with a known place begins with a row. `PageSection` states for each page whether
-/// it does.
+/// it begins with a row.
 pub(super) struct PageSection<P> {
     pages: P,
     /// Number of pages to skip before the next page.
@@ -136,7 +136,7 @@ impl<P: PageReader> PageReader for PageSection<P> {
                 return Ok(Some(page));
             }
             if self.passed_over == 0 {
-                // The number of rows is left out, because the library would skip the whole page by it.
+                // The number of rows is left out, because the library could use it to skip the whole page.
                 return Ok(Some(PageMetadata { num_rows: None, num_levels: None, is_dict: false }));
             }
             self.pages.skip_next_page()?;

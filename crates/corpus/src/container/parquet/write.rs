@@ -11,8 +11,8 @@ use crate::output::TableCompression;
 /// Name and version of the program that writes the file, in the form that readers parse.
 pub(super) const CREATED_BY: &str = concat!("minwise version ", env!("CARGO_PKG_VERSION"));
 
-/// Returns the properties for a file in the form of the one with this metadata: the same compression and encoding for
-/// each column, the same order of rows, and `key_values`.
+/// Returns the properties for a file in the form of the file with this metadata: the same compression and encoding
+/// for each column, the same order of rows, and `key_values`.
 pub(super) fn properties(
     metadata: &ParquetMetaData,
     key_values: Option<Vec<KeyValue>>,

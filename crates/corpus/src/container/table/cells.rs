@@ -58,7 +58,7 @@ impl Cells {
         Self { levels, ..self }
     }
 
-    /// Visits the texts in a list, in order. Behind the last level, visits the text of a cell.
+    /// Visits the texts in a list, in order. If `level` is behind the last level, visits the text of a cell.
     fn each_text<'c>(&'c self, level: usize, number: usize, visit: &mut dyn FnMut(&'c [u8])) {
         let Some(lists) = self.levels.get(level) else {
             return self.get(number).into_iter().for_each(visit);

@@ -101,7 +101,7 @@ fn merged_items(first: &FieldRef, second: &FieldRef) -> Result<FieldRef, Misfit>
     Ok(Arc::new(first.as_ref().clone().with_data_type(items).with_nullable(true)))
 }
 
-/// Returns the rest of a path in the form in which it follows a name.
+/// Returns the rest of a path as it is written behind a name: with a dot, unless it is empty or begins with `[`.
 pub(crate) fn dotted(way: &str) -> String {
     if way.is_empty() || way.starts_with('[') { way.to_owned() } else { format!(".{way}") }
 }
@@ -140,8 +140,8 @@ fn fits_float(kind: &DataType) -> bool {
 /// Maximum size of texts that are written out together, in bytes.
 const SLICE_BYTES: usize = 64 << 20;
 
-/// Cuts a batch into slices of limited text. The limit is needed because texts may be shared: a dictionary, or a
-/// buffer under views, has a text once for many rows, and written out once per row they could fill the memory.
+/// Cuts a batch into slices of limited text. A dictionary, or a buffer under views, stores a text once for many rows,
+/// so the texts could fill the memory if they were written out once per row.
 pub(crate) fn slices(batch: &RecordBatch) -> Vec<Range<usize>> {
     let shared: Vec<&ArrayRef> =
         batch.columns().iter().filter(|column| is_shared(column.data_type())).collect();

@@ -1,4 +1,4 @@
-//! Groups rows that are to be written by the part of the file in which they lie.
+//! Groups the rows to be written, so that the rows of a group lie in one part of a file.
 
 use std::iter::Peekable;
 use std::ops::Range;

@@ -6,9 +6,9 @@
 //! | `response` | the body of its HTTP response, through [`extract`](crate::extract) |
 //! | `resource`, and a `response` of another protocol | its block, through [`extract`](crate::extract) |
 //!
-//! The bytes of a document decide of which kind it is, as for files. The media type decides only where a file name
-//! would: between text, Markdown and fragments of HTML. As in browsers, a byte-order mark overrules the charset of
-//! the header, and the header overrules `<meta charset>`.
+//! The bytes of a document decide its kind, as for files. The media type decides only where a file name would:
+//! between text, Markdown and fragments of HTML. As in browsers, a byte-order mark overrules the charset of the
+//! header, and the header overrules `<meta charset>`.
 //!
 //! A crawl also holds pictures, fonts, programs and empty redirects, which are no documents
 //! ([`RejectReason::NotText`]). A record is no document if its body is empty, of a kind that cannot be read, or a PDF

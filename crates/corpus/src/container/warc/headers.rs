@@ -1,8 +1,8 @@
 //! Parses named headers, whose form WARC took from HTTP: `Name: value`, one per line.
 //!
-//! The parser accepts every form that crawlers write: lines that end in LF or CRLF, values that continue on a line which
-//! begins with white space, and values in UTF-8 or Latin-1. Lines without a colon are ignored, because a stray line must
-//! not lose a record.
+//! The parser accepts every form that crawlers write: lines that end in LF or CRLF, values that continue on a line
+//! which begins with white space, and values in UTF-8 or Latin-1. Lines without a colon are ignored, because a stray
+//! line must not lose a record.
 
 /// Headers of a record or of an HTTP response, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

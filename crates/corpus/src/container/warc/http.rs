@@ -1,7 +1,7 @@
 //! Parses the HTTP response inside a `response` record.
 //!
-//! The archive stores the bytes of the connection: status line, headers, a blank line and the body. The body may be cut into
-//! chunks ([`chunked`](super::chunked)) and compressed ([`coding`](super::coding)).
+//! The archive stores the bytes of the connection: status line, headers, a blank line and the body. The body may be
+//! cut into chunks ([`chunked`](super::chunked)) and compressed ([`coding`](super::coding)).
 
 use std::borrow::Cow;
 

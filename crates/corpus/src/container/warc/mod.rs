@@ -1,7 +1,7 @@
 //! WARC and WET files, as Common Crawl publishes them.
 //!
-//! A WARC file is a sequence of records. Each record has named headers and a block of bytes. A `response` record holds an
-//! HTTP response, a `conversion` record (WET) holds plain text, and other records describe the crawl.
+//! A WARC file is a sequence of records. Each record has named headers and a block of bytes. A `response` record
+//! holds an HTTP response, a `conversion` record (WET) holds plain text, and other records describe the crawl.
 //!
 //! | file | content |
 //! |---|---|

@@ -40,8 +40,8 @@ pub(super) fn check(bytes: &[u8], limits: &ExtractLimits, deadline: &Deadline) -
     Ok(())
 }
 
-/// Refuses a loaded file whose streams decompress to more than the limit. Only streams with filters other than a
-/// single Flate are counted, and all streams of an encrypted file.
+/// Refuses a loaded file whose streams decompress to more than the limit. Streams with a single Flate filter or none
+/// were counted before loading, unless the file is encrypted.
 pub(super) fn check_loaded(pdf: &Pdf, limits: &ExtractLimits, deadline: &Deadline) -> Result<(), Refusal> {
     let bytes: &[u8] = pdf.data().as_ref();
     let is_encrypted = memchr::memmem::find(bytes, b"/Encrypt").is_some();
@@ -187,8 +187,8 @@ fn inflated_bytes(data: &[u8], limit: u64, stages: usize) -> u64 {
     unfolded.saturating_add(inflated_bytes(&inner, limit - unfolded, stages))
 }
 
-/// Reports whether a zlib stream may begin with these bytes. The low half of the first byte is the method, 8, and
-/// both bytes as one number are a multiple of 31.
+/// Reports whether a zlib stream may begin with these bytes. The low four bits of the first byte must be 8, the
+/// method Deflate, and both bytes as one number must be a multiple of 31.
 fn is_zlib(head: [u8; 2]) -> bool {
     head.first().is_some_and(|method| method & 15 == 8) && u16::from_be_bytes(head).is_multiple_of(31)
 }

@@ -101,7 +101,7 @@ pub(super) struct ShownFont<'p> {
     is_simple: bool,
     dictionary: Dict<'p>,
     known: RefCell<HashMap<u32, Option<Rc<str>>>>,
-    /// Published collection that numbers the glyphs, if there is one.
+    /// Character collection, such as Adobe-CNS1, that numbers the glyphs; `None` if the font uses none.
     by_number: OnceCell<Option<GlyphCollection>>,
     /// Characters of the glyphs, by the table in the font's own file.
     by_glyph: OnceCell<HashMap<u32, char>>,
@@ -144,7 +144,7 @@ impl<'p> ShownFont<'p> {
         self.em / f64::from(UNITS_PER_EM)
     }
 
-    /// Returns the characters of a code of `length` bytes, if a table in the file or a published one states them.
+    /// Returns the characters of a code of `length` bytes, if the file or a published table states them.
     pub(super) fn characters(&self, code: u32, length: usize) -> Option<Rc<str>> {
         if let Some(known) = self.known.borrow().get(&code) {
             return known.clone();
@@ -198,7 +198,7 @@ impl<'p> ShownFont<'p> {
     }
 }
 
-/// Published collection of glyphs, such as that of traditional Chinese, with a table from its glyph numbers to
+/// Published character collection, such as Adobe-CNS1 for traditional Chinese, with a table from its glyph numbers to
 /// characters.
 struct GlyphCollection {
     /// Table from codes to glyph numbers.

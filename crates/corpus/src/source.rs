@@ -88,7 +88,7 @@ impl Source {
     }
 
     /// Returns the number of bytes that can be read by position: the decompressed size of compressed JSONL, or the
-    /// stored size of a text file. For documents in memory, returns the bytes of their texts.
+    /// stored size of a text file. For documents in memory, returns the total size of their texts.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }

@@ -30,7 +30,7 @@ const BLOCK_BYTES: u64 = 256 << 10;
 const BATCH_BYTES: u64 = 1 << 20;
 /// Longest gap between two records that are read together, in bytes.
 const GAP_BYTES: u64 = 16 << 10;
-/// Number of bytes after which written data is handed to the disk, so that the disk works while more is copied.
+/// Number of bytes after which written data is synced to the disk, so that the disk works while more is copied.
 const SYNC_BYTES: u64 = 16 << 20;
 /// Number of batches per thread that can wait to be copied.
 const WAITING: usize = 2;

@@ -1,4 +1,4 @@
-//! Passes over a source when it is opened, and finds its header and the places at which it can be cut.
+//! Walks over a source once, when it is opened, and finds its header and the places at which it can be cut.
 
 use memchr::memmem;
 use minwise::Observer;

@@ -167,7 +167,8 @@ fn unescape(string: &[u8], out: &mut Vec<u8>) -> Option<(usize, usize)> {
     }
 }
 
-/// Marks the quotes, backslashes and control characters among eight bytes, by the high bit of each byte.
+/// Finds the quotes, backslashes and control characters among eight bytes. The result has the high bit of a byte set
+/// if the byte of `block` is such a character.
 ///
 /// Only the lowest mark is exact, because a borrow can also mark bytes above it (Mycroft's test for a zero byte).
 pub(super) fn special_bytes(block: u64) -> u64 {

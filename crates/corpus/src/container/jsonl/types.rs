@@ -1,4 +1,4 @@
-//! Notes the types of the members of a line.
+//! Collects the types of the members of a line.
 
 use std::collections::HashMap;
 

@@ -160,7 +160,8 @@ fn least(texts: &[TextPages<'_>]) -> u64 {
     largest.unwrap_or(0).max(PIECE_BYTES)
 }
 
-/// Makes the error that a list was named as Parquet stores it; `None` if no list was named so.
+/// Makes the error that a list was named by its path in the file, such as `tags.list.element`; `None` if no list was
+/// named in this way.
 fn raw_path(
     reader: &SourceReader,
     leaves: &[Option<Leaf>],

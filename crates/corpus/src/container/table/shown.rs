@@ -1,5 +1,5 @@
-//! Writes values of arrays as JSON, and as the fields of delimited records. [`fit`](super::fit) has replaced
-//! dictionaries by their values before.
+//! Writes values of arrays as JSON, and as the fields of delimited records. Dictionaries have already been replaced
+//! by their values ([`fit`](super::fit)).
 
 use std::borrow::Cow;
 use std::io::Write as _;

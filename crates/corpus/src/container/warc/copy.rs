@@ -27,7 +27,7 @@ use crate::sources::{SourceHandle, Sources};
 
 /// Number of bytes that are copied at a time.
 const BLOCK_BYTES: u64 = 256 << 10;
-/// Number of bytes after which written data is handed to the disk, so that the disk works while more is copied.
+/// Number of bytes after which written data is synced to the disk, so that the disk works while more is copied.
 const SYNC_BYTES: u64 = 16 << 20;
 /// Bytes that end a record.
 const RECORD_END: &[u8] = b"\r\n\r\n";

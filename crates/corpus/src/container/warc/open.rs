@@ -1,6 +1,6 @@
-//! Passes over a source when it is opened, and finds its records.
+//! Walks over a source once, when it is opened, and finds its records.
 //!
-//! The pass keeps 9 bytes per record: the offset of the record and its role. Headers are read again when they are
+//! The walk keeps 9 bytes per record: the offset of the record and its role. Headers are read again when they are
 //! needed, which costs a small read per record and saves about 100 bytes per record for ids and links.
 
 use std::ops::Range;

@@ -10,7 +10,8 @@ use std::cell::Cell;
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{BufferQueue, TokenSink, Tokenizer};
 
-/// Maximum number of attributes per tag that are read. The attributes that are wanted come far before this number.
+/// Maximum number of attributes per tag that are read. In ordinary pages, the attributes that are needed come long
+/// before this limit.
 pub(super) const MOST_ATTRIBUTES: usize = 256;
 
 /// A sink that notes whether it received a token.

@@ -1,4 +1,4 @@
-//! The decoders of the archive.
+//! Fuzz targets for the decoders of the archive.
 
 use std::io::BufReader;
 use std::sync::OnceLock;
@@ -6,12 +6,12 @@ use std::sync::OnceLock;
 use minwise_index::{Index, IndexSettings, Unobserved, fuzzing};
 use tempfile::TempDir;
 
-/// Rows of an index are decoded or refused.
+/// Checks that the rows of an index are decoded or refused.
 pub fn index_rows(bytes: &[u8]) {
     fuzzing::decode(bytes);
 }
 
-/// Lines of an exported index are imported or refused, and every imported document can be read.
+/// Checks that the lines of an exported index are imported or refused, and that every imported document can be read.
 pub fn index_export(bytes: &[u8]) {
     static INDEX: OnceLock<(TempDir, Index)> = OnceLock::new();
     let (_, index) = INDEX.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! Record batches in memory, built from any bytes.
+//! Fuzz target for record batches in memory, which are built from any bytes.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,17 +12,18 @@ use arrow_buffer::ArrowNativeType;
 use minwise_corpus::arrow_schema::{Field, Fields};
 use minwise_corpus::{Corpus, FieldPath, InMemory, ReadOptions, RejectReason, Scratch, Unobserved};
 
-/// A table in memory is refused, or gives the texts and nulls of which it was built.
+/// Checks that a table in memory is refused, or returns the texts and nulls from which it was built.
 pub fn batches(bytes: &[u8]) {
     let mut recipe = Recipe(bytes);
     let (kind, nested) = (recipe.next(), recipe.next() % 2 == 1);
     let (mut tables, mut expected) = (vec![], vec![]);
     for _ in 0..=recipe.next() % 3 {
         let texts = recipe.texts();
-        // A batch may be a slice of another one, because programs pass such batches, too.
+        // A batch may be a slice of a larger batch, because programs pass such batches, too.
         let start = usize::from(recipe.next()) % (texts.len() + 1);
         let len = usize::from(recipe.next()) % (texts.len() - start + 1);
-        // If arrow refuses to build a column, such as a dictionary with keys out of range, no program can pass it.
+        // If arrow refuses to build a column, for example a dictionary with keys out of range, no program can pass
+        // it.
         let Some((column, texts)) = recipe.column(kind, texts) else { return };
         let Some((batch, ids)) = recipe.batch(column, nested) else { return };
         tables.push(batch.slice(start, len));
@@ -56,7 +57,7 @@ pub fn batches(bytes: &[u8]) {
     corpus.content_hash(0, &mut |_| true).expect("memory can be read");
 }
 
-/// The bytes by which a table is built. Behind their end, every byte is 0.
+/// Bytes from which a table is built. Behind their end, every byte is 0.
 struct Recipe<'b>(&'b [u8]);
 
 impl Recipe<'_> {
@@ -67,7 +68,8 @@ impl Recipe<'_> {
     }
 
     fn text(&mut self) -> Option<String> {
-        // Texts have up to 30 bytes, because a view stores texts of up to 12 bytes in itself, and both kinds must be likely.
+        // Texts have up to 30 bytes, so that texts stored in the view itself (up to 12 bytes) and longer texts are
+        // both likely.
         let len = usize::from(self.next() % 32).checked_sub(1)?;
         let (text, rest) = self.0.split_at(len.min(self.0.len()));
         self.0 = rest;
@@ -78,7 +80,7 @@ impl Recipe<'_> {
         (0..self.next() % 16).map(|_| self.text()).collect()
     }
 
-    /// A column of a type, and its texts.
+    /// Makes a column of a type, and returns it with its texts.
     fn column(&mut self, kind: u8, texts: Vec<Option<String>>) -> Option<(ArrayRef, Vec<Option<String>>)> {
         let plain = || texts.iter().map(Option::as_deref);
         let column: ArrayRef = match kind % 6 {
@@ -96,13 +98,14 @@ impl Recipe<'_> {
         Some((column, texts))
     }
 
-    /// A dictionary with as many rows as values. Values may be null or unused, and keys may be null or out of range.
+    /// Makes a dictionary with as many rows as values. Values may be null or unused, and keys may be null or out of
+    /// range.
     fn dictionary<K: ArrowDictionaryKeyType>(
         &mut self,
         values: ArrayRef,
         texts: &[Option<String>],
     ) -> Option<(ArrayRef, Vec<Option<String>>)> {
-        // Most keys are in range, because arrow refuses a dictionary if one key is not.
+        // Most keys are in range, because arrow refuses a dictionary with a key out of range.
         let bound = texts.len() as u8 + 2;
         let keys: Vec<Option<usize>> =
             texts.iter().map(|_| usize::from(self.next() % bound).checked_sub(1)).collect();
@@ -112,7 +115,7 @@ impl Recipe<'_> {
         Some((Arc::new(column), texts))
     }
 
-    /// A batch and its ids, with the texts as a column or as the member of a struct without nulls.
+    /// Makes a batch and its ids. The texts are a column, or the member of a struct without nulls.
     fn batch(&mut self, texts: ArrayRef, nested: bool) -> Option<(RecordBatch, Vec<Option<String>>)> {
         let ids: Vec<Option<u8>> = (0..texts.len()).map(|_| self.next().checked_sub(1)).collect();
         let column: Int64Array = ids.iter().map(|id| id.map(i64::from)).collect();
@@ -130,7 +133,7 @@ impl Recipe<'_> {
     }
 }
 
-/// Recipes for tables of every type, with nulls.
+/// Returns recipes for tables of every type, with nulls.
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let rest = b"\x02\x04\x04one\x00\x01\x10\xe6\x96\x87\xe6\x9c\xac and more\x00\x04\x01\x02\x00\x03\x02\x03two\x00\x00\x02";
     (0..12).map(|kind| [&[kind % 6, kind / 6], &rest[..]].concat()).collect()

@@ -1,7 +1,7 @@
-//! Documents of every kind, from any bytes.
+//! Fuzz target for documents of every kind, which are made from any bytes.
 //!
-//! Archives have checksums of their parts, so damage is found before anything is parsed. To reach the parsers, the bytes become
-//! the part with the text in a valid archive.
+//! Archives have checksums of their parts, so damage is found before any part is parsed. To reach the parsers, the
+//! bytes become the part with the text in a valid archive.
 
 use std::io::{Cursor, Write};
 use std::time::Duration;
@@ -9,10 +9,11 @@ use std::time::Duration;
 use minwise_corpus::{ExtractLimits, Extracted, Refusal};
 use zip::write::SimpleFileOptions;
 
-/// The kinds of documents that are made of the bytes. The first byte chooses one.
+/// Number of kinds of documents that are made from the bytes. The first byte chooses the kind.
 const KINDS: usize = 6;
 
-/// A file gives text or is refused. Marks are in order, and each stands before a character of the text.
+/// Checks that a file gives text or is refused. The marks of a text must be in ascending order, and a character must
+/// follow each mark.
 pub fn extract(bytes: &[u8]) {
     match found(bytes) {
         Some(Ok(found)) => {
@@ -44,7 +45,7 @@ fn found(bytes: &[u8]) -> Option<Result<Extracted, Refusal>> {
     Some(minwise_corpus::extract(&file, name, &limits))
 }
 
-/// Valid documents, one of each kind.
+/// Returns valid documents, one of each kind.
 pub fn seeds() -> Vec<Vec<u8>> {
     let docx = "<w:d><w:p><w:r><w:t xml:space='preserve'>A &amp; b</w:t><w:tab/><w:br/></w:r></w:p><w:tbl><w:tr><w:tc>\
                 <w:p><w:del><w:r><w:t>x</w:t></w:r></w:del><w:t>c</w:t></w:p></w:tc></w:tr></w:tbl></w:d>";
@@ -69,7 +70,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// A PDF of two pages with a form, and properties.
+/// Makes a PDF of two pages with a form, and with properties.
 fn pdf() -> Vec<u8> {
     let stream = |more: &str, content: &str| {
         format!("<< {more} /Length {} >>\nstream\n{content}\nendstream", content.len())

@@ -1,10 +1,10 @@
 //! Fuzz targets: every decoder must accept or refuse any bytes without a panic.
 //!
-//! A target is a function of bytes that fails by panicking. `cargo +nightly fuzz run spec --features libfuzzer` lets libFuzzer
-//! search for such bytes. `tests/smoke.rs` tries some thousands of damaged seeds on any compiler.
+//! A target is a function of bytes that fails by panicking. `cargo +nightly fuzz run spec --features libfuzzer` lets
+//! libFuzzer search for such bytes. `tests/smoke.rs` tries some thousands of damaged seeds on any compiler.
 //!
-//! Files of Minwise have checksums of every byte, so damage is found before anything is decoded. To reach the decoders, files
-//! are [sealed](minwise_engine::seal) again after they were damaged.
+//! Files of Minwise have checksums of every byte, so damage is found before anything is decoded. To reach the
+//! decoders, damaged files get new checksums ([`seal`](minwise_engine::seal)).
 
 #![allow(clippy::missing_panics_doc, reason = "a target fails by panicking")]
 
@@ -31,7 +31,7 @@ pub use batches::batches;
 pub use documents::extract;
 pub use records::{arrow, delimited, jsonl, parquet};
 
-/// If a spec can be parsed, its text form gives the same spec.
+/// Checks that a spec is equal to the spec parsed from its text form.
 pub fn spec(bytes: &[u8]) {
     let Some(spec) = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<Spec>().ok()) else {
         return;
@@ -39,7 +39,7 @@ pub fn spec(bytes: &[u8]) {
     assert_eq!(spec.to_string().parse::<Spec>().ok(), Some(spec));
 }
 
-/// If a keeper policy can be parsed, its text form gives the same policy.
+/// Checks that a keeper policy is equal to the policy parsed from its text form.
 pub fn keep(bytes: &[u8]) {
     let Some(keep) = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<KeepPolicy>().ok()) else {
         return;
@@ -47,7 +47,7 @@ pub fn keep(bytes: &[u8]) {
     assert_eq!(keep.to_string().parse::<KeepPolicy>().ok(), Some(keep));
 }
 
-/// If a field path can be parsed, its text form gives the same path.
+/// Checks that a field path is equal to the path parsed from its text form.
 pub fn fields(bytes: &[u8]) {
     let Some(path) = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<FieldPath>().ok()) else {
         return;
@@ -58,17 +58,17 @@ pub fn fields(bytes: &[u8]) {
     );
 }
 
-/// The records and gaps of a WARC file cover the whole file.
+/// Checks that the records of a WARC file, and the bytes that are no record, cover the whole file.
 pub fn warc(bytes: &[u8]) {
     minwise_corpus::fuzzing::warc(bytes);
 }
 
-/// An HTTP response gives a body within the limit, or is rejected.
+/// Checks that an HTTP response gives a body within the limit, or is rejected.
 pub fn http(bytes: &[u8]) {
     minwise_corpus::fuzzing::http(bytes);
 }
 
-/// A sketch file is opened or refused.
+/// Checks that a sketch file is opened or refused.
 pub fn sketch_file(bytes: &[u8]) {
     with_both(bytes, |path| {
         if let Ok(file) = SketchFile::open(path) {
@@ -79,12 +79,13 @@ pub fn sketch_file(bytes: &[u8]) {
     });
 }
 
-/// A table of document frequencies is opened or refused.
+/// Checks that a table of document frequencies is opened or refused.
 pub fn frequency_table(bytes: &[u8]) {
     with_both(bytes, |path| drop(FrequencyTable::open(path)));
 }
 
-/// A run resumes with these bytes as a file of its work folder, or refuses them. The first byte chooses the file.
+/// Checks that a run resumes with these bytes as a file of its work folder, or refuses them. The first byte chooses
+/// the file.
 pub fn run_folder(bytes: &[u8]) {
     let Some((which, content)) = bytes.split_first() else { return };
     let piece = PIECES[*which as usize % PIECES.len()];
@@ -103,12 +104,12 @@ pub fn run_folder(bytes: &[u8]) {
     }
 }
 
-/// The files in the folder of a run.
+/// Names of the files in the work folder of a run.
 pub const PIECES: [&str; 5] = ["manifest", "segment-000000", "groups", "batch-000000", "finishing"];
 
 /// A run over a small corpus, with the files of its work folder.
 struct Run {
-    /// The folder of the corpus.
+    /// Folder of the corpus.
     folder: TempDir,
     corpus: Corpus,
     pieces: Vec<(&'static str, Vec<u8>)>,
@@ -159,7 +160,7 @@ fn finish(corpus: &Corpus, work: &Path, resume: bool) -> Result<(), minwise_engi
     work.note_outputs(&[("out.jsonl".to_owned(), false)])
 }
 
-/// Valid files from which the damaged ones are made.
+/// Returns valid files, from which the damaged files are made.
 #[must_use]
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     let texts = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect();
@@ -205,7 +206,7 @@ fn write(path: &Path, bytes: &[u8]) {
     fs_err::write(path, bytes).expect("there is room");
 }
 
-/// Opens a file with these bytes, and a file with the same bytes and right checksums.
+/// Opens a file with these bytes, and a file with the same bytes and correct checksums.
 fn with_both(bytes: &[u8], open: impl Fn(&Path)) {
     let folder = folder();
     let path = folder.path().join("file");

@@ -1,4 +1,4 @@
-//! Files of records and tables, from any bytes.
+//! Fuzz targets for files of records and tables.
 
 use std::sync::Arc;
 
@@ -11,34 +11,36 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
-/// Lines become documents or rejects, whatever their bytes are.
+/// Checks that lines become documents or rejects, whatever their bytes are.
 pub fn jsonl(bytes: &[u8]) {
     assert!(read(bytes, Format::JSONL), "content never makes a scan fail");
 }
 
-/// If the header can be read, delimited records become documents or rejects. The first byte chooses commas or tabs.
+/// Checks that delimited records become documents or rejects, if the header can be read. The first byte chooses
+/// commas or tabs.
 pub fn delimited(bytes: &[u8]) {
     let Some((which, content)) = bytes.split_first() else { return };
     let format = if which % 2 == 0 { Format::CSV } else { Format::TSV };
     assert!(read(content, format), "content never makes a scan fail");
 }
 
-/// An Arrow file or stream is read, or refused as damaged.
+/// Checks that an Arrow file or stream is read, or refused as damaged.
 pub fn arrow(bytes: &[u8]) {
     read(bytes, Format::ARROW);
 }
 
-/// A Parquet file is read, or refused as damaged.
+/// Checks that a Parquet file is read, or refused as damaged.
 pub fn parquet(bytes: &[u8]) {
     read(bytes, Format::PARQUET);
 }
 
-/// Reads all documents, and each of them again, which must give the same text. Returns whether all scans succeeded.
+/// Reads all documents, and reads each of them again, which must give the same text. Returns whether all scans
+/// succeeded.
 fn read(bytes: &[u8], format: Format) -> bool {
     let folder = crate::folder();
     let path = folder.path().join("in");
     crate::write(&path, bytes);
-    // Only JSONL gets all fields, because a table without one of its fields is refused.
+    // Only JSONL is read with fields in lists, because a table without one of its fields is refused.
     let fields: &[&str] = if format == Format::JSONL {
         &["text", "a.b", "a[0]", "a[].b", "c[][]"]
     } else {
@@ -67,7 +69,7 @@ fn read(bytes: &[u8], format: Format) -> bool {
     whole
 }
 
-/// Valid files from which the damaged ones are made.
+/// Returns valid files, from which the damaged files are made.
 pub(crate) fn seeds(target: &str) -> Vec<Vec<u8>> {
     let texts = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect();
     match target {
@@ -90,7 +92,7 @@ const TEXTS: [&str; 4] = ["one text", "", "another text, which is longer", "æ–‡æ
 fn arrow_seeds() -> Vec<Vec<u8>> {
     let column = || Arc::new(StringArray::from(TEXTS.to_vec())) as ArrayRef;
     let batch = RecordBatch::try_from_iter([("id", column()), ("text", column())]).expect("two columns");
-    // There is a long text, too, because short ones are stored uncompressed.
+    // A long text is included, because short texts are stored uncompressed.
     let long = Arc::new(StringArray::from(vec![TEXTS[2].repeat(100); TEXTS.len()])) as ArrayRef;
     let packed = RecordBatch::try_from_iter([("text", column()), ("long", long)]).expect("two columns");
     let mut seeds = vec![];

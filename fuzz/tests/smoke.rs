@@ -1,9 +1,9 @@
-//! Runs every target on damaged seeds, so that a decoder that panics is noticed without a fuzzer.
+//! Runs every target on damaged seeds, so that a panic of a decoder is found without a fuzzer.
 
 use minwise::hash::SplitMix64;
 use minwise_fuzz as fuzz;
 
-/// A seed with some bytes flipped, set, cut out, put in or repeated.
+/// Returns a seed in which some bytes are flipped, set, removed, inserted or repeated.
 fn damaged(seed: &[u8], random: &mut SplitMix64) -> Vec<u8> {
     let mut bytes = seed.to_vec();
     for _ in 0..=random.next_u64() % 4 {

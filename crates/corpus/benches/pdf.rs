@@ -1,7 +1,8 @@
-//! The words that are found in the PDFs of a folder, beside those that `pdftotext` (of Poppler) finds.
+//! Compares the words that are extracted from the PDFs of a folder with the words that `pdftotext` (of Poppler)
+//! extracts.
 //!
-//! Words are runs of letters and digits after NFKC and case folding, counted with their repetitions; words that the end of a line
-//! divides are joined. `cargo x bench pdf FOLDER` runs it.
+//! Words are runs of letters and digits after NFKC and case folding, counted with their repetitions. Words that are
+//! divided at the end of a line are joined. `cargo x bench pdf FOLDER` runs the benchmark.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, missing_docs)]
 
@@ -13,11 +14,11 @@ use std::time::{Duration, Instant};
 use minwise::text::{Folding, Normalization, NormalizedText, Normalizer};
 use minwise_corpus::{ExtractLimits, extract};
 
-/// Files with the lowest shares that are listed.
+/// Number of files that are listed: the files with the lowest shares.
 const LISTED: usize = 10;
 
 fn main() -> ExitCode {
-    // `cargo bench` adds `--bench`.
+    // `cargo bench` adds the argument `--bench`, which is no folder.
     let folders: Vec<PathBuf> =
         std::env::args().skip(1).filter(|word| !word.starts_with("--")).map(PathBuf::from).collect();
     let [folder] = folders.as_slice() else {
@@ -43,12 +44,12 @@ fn main() -> ExitCode {
 struct Totals {
     files: usize,
     bytes: u64,
-    /// Words of `pdftotext`, of ours, and of both.
+    /// Numbers of words: of `pdftotext`, of `extract`, and of both.
     words: [u64; 3],
-    /// The share of the words of `pdftotext` per file that has any.
+    /// Per file in which `pdftotext` finds words: the share of these words that `extract` finds, too.
     shares: Vec<(f64, u64, String)>,
     refused: BTreeMap<&'static str, usize>,
-    /// Files that were refused though `pdftotext` finds words in them.
+    /// Files that were refused although `pdftotext` finds words in them.
     with_words: Vec<String>,
     times: [Duration; 2],
 }
@@ -126,7 +127,7 @@ fn words(text: &str) -> HashMap<String, u64> {
     words
 }
 
-/// Joins the words that ends of lines divide, which `extract` does for PDF.
+/// Joins words that are divided at the ends of lines, because `extract` joins such words of a PDF, too.
 fn joined(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut lines = text.lines().peekable();

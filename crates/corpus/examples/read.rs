@@ -1,4 +1,4 @@
-//! Reads documents from a file and from memory chunk by chunk, then reads one of them again by its place.
+//! Reads documents from a file and from memory chunk by chunk, then reads one document again by its place.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it found")]
 
@@ -18,14 +18,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let corpus = Corpus::open(&[Input::from(path), held.into()], &ReadOptions::default(), &Unobserved)?;
     let (mut places, mut rejects) = (vec![], 0);
     let mut scratch = Scratch::new();
-    // A chunk is what one thread reads at a time. Lines are numbered within a source, from the first chunk of it on.
+    // One thread reads a chunk at a time. Lines are counted from the first chunk of a source.
     for chunk in corpus.chunks(1 << 20) {
         corpus.scan(&chunk, &mut scratch, &mut |place, document| match document {
             Ok(document) => {
                 println!("{}: {}", document.id.as_deref().unwrap_or("?"), document.text);
                 places.push(place);
             }
-            // A bad record is a value with its reason, and the scan goes on.
+            // A bad record is passed as a value with its reason, and the scan continues.
             Err(reject) => {
                 println!("{}: {}", corpus.place_name(place.source, place.line), reject.reason);
                 rejects += 1;

@@ -1,7 +1,7 @@
-//! The decision about a record, as an output states it.
+//! The decision about a record, in the form that an output states.
 //!
-//! In an output, a JSON line gets a member called `minwise`, and a table or a header gets a column; nothing else of a record
-//! changes.
+//! In an output, a JSON line gets a member called `minwise`, and a table or a header gets a column; nothing else of a
+//! record changes.
 
 use std::borrow::Cow;
 
@@ -13,13 +13,13 @@ use crate::error::{Error, ErrorKind, Result};
 /// Name of the member or column in which an output states the decision about a record.
 pub(crate) const MEMBER: &str = "minwise";
 
-/// The decision about a document.
+/// Decision about a document.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Annotation<'a> {
-    /// The id of the keeper of the document's cluster.
+    /// Id of the keeper of the document's cluster.
     pub cluster: Cow<'a, str>,
-    /// The similarity of the document to the keeper; `None` if the document is the keeper.
+    /// Similarity of the document to the keeper; `None` if the document is the keeper.
     pub similarity: Option<f64>,
 }
 
@@ -34,7 +34,8 @@ impl Serialize for Annotation<'_> {
 }
 
 impl<'a> Annotation<'a> {
-    /// Makes the annotation of a document of this cluster. `similarity` is its similarity to the keeper; `None` if it is the keeper.
+    /// Makes the annotation of a document of this cluster. `similarity` is the similarity of the document to the
+    /// keeper; `None` if the document is the keeper.
     pub fn new(cluster: impl Into<Cow<'a, str>>, similarity: Option<f64>) -> Self {
         Self { cluster: cluster.into(), similarity }
     }

@@ -5,13 +5,13 @@ use crate::field::FieldPath;
 use crate::options::ReadOptions;
 use crate::problem::FileProblem;
 
-/// The numbers of the columns that documents are made of.
+/// Numbers of the columns from which documents are made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ColumnNumbers {
-    /// The column of each text field, in the order of `ReadOptions::text_fields`.
+    /// Column of each text field, in the order of `ReadOptions::text_fields`.
     pub(crate) text: Vec<usize>,
     pub(crate) id: Option<usize>,
-    /// The column of each value field, in the order of `ReadOptions::value_fields`.
+    /// Column of each value field, in the order of `ReadOptions::value_fields`.
     pub(crate) values: Vec<usize>,
 }
 
@@ -26,8 +26,8 @@ impl ColumnNumbers {
 #[derive(Clone, Debug)]
 pub(crate) struct KnownColumn {
     pub(crate) path: FieldPath,
-    /// Whether the column's type is null, so that all its values are null. Such a column may stand for any field, even for one in a list or
-    /// a group.
+    /// Whether the type of the column is null, so that all its values are null. Such a column may stand for any
+    /// field, even for a field in a list or a group.
     pub(crate) is_null: bool,
 }
 
@@ -40,7 +40,8 @@ impl KnownColumn {
 
 /// Finds the wanted columns in `known`, where `None` is a column that cannot be named.
 ///
-/// Columns of texts and of values must exist. If the default id column does not exist, records have no ids; any other id column must exist.
+/// Columns of texts and of values must exist. If the default id column does not exist, records have no ids. An id
+/// column that the user names must exist.
 pub(crate) fn find(
     name: &str,
     known: &[Option<KnownColumn>],
@@ -60,7 +61,8 @@ pub(crate) fn find(
     Ok(ColumnNumbers { text, id, values })
 }
 
-/// Finds the column with this path. The whole path is compared as one name, too, because the name of a column may contain dots or brackets.
+/// Finds the column with this path. The whole path is also compared as a single name, because the name of a column
+/// may contain dots or brackets.
 fn position(name: &str, known: &[Option<KnownColumn>], field: &FieldPath) -> Result<Option<usize>> {
     let whole = FieldPath::field(field.to_string());
     let is_wanted = |known: &Option<KnownColumn>| {
@@ -74,13 +76,13 @@ fn position(name: &str, known: &[Option<KnownColumn>], field: &FieldPath) -> Res
     Ok(first.map(|(number, _)| number))
 }
 
-/// Finds a column of nulls on the way to a field.
+/// Finds a column of nulls on the path to a field.
 fn null_position(known: &[Option<KnownColumn>], field: &FieldPath) -> Option<usize> {
     let leads_there = |known: &KnownColumn| known.is_null && known.path.begins(field);
     known.iter().position(|known| known.as_ref().is_some_and(leads_there))
 }
 
-/// Makes the error that a text column does not exist, or that a list is on the way to it.
+/// Makes the error that a text column does not exist, or that a list lies on the path to it.
 fn no_text(name: &str, known: &[Option<KnownColumn>], field: &FieldPath) -> Error {
     let paths = || known.iter().flatten().map(|known| &known.path);
     let in_lists: Vec<String> =
@@ -106,7 +108,8 @@ fn no_column(name: &str, known: &[Option<KnownColumn>], field: &FieldPath) -> Er
 mod tests {
     use super::*;
 
-    /// Finds columns in `known`, which are given by their paths. `!` before a path: the column holds only nulls; `=`: the rest is one name.
+    /// Finds columns in `known`, a list of their paths. A `!` before a path means that the column holds only nulls; a
+    /// `=` means that the rest is a single name.
     fn found(known: &[&str], text: &str, id: &str) -> Result<ColumnNumbers> {
         let column = |path: &&str| {
             if let Some(name) = path.strip_prefix('=') {

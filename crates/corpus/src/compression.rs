@@ -1,16 +1,16 @@
-//! Compressed streams: how they are told, and how they are read.
+//! Recognises and reads compressed streams.
 
 use std::io::{self, BufRead, Read};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::refusal::Refusal;
 
-/// The largest Zstandard window accepted, as a power of two: the format's own limit, which `zstd --long=31`
-/// uses.
+/// Largest Zstandard window that is accepted, as a power of two. The limit is that of the format, which `zstd
+/// --long=31` uses.
 #[cfg(feature = "zstd")]
 const ZSTD_WINDOW_LOG_MAX: u32 = 31;
 
-/// How a stream is compressed.
+/// Compression of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compression {
     /// One or more gzip members.
@@ -23,22 +23,24 @@ pub(crate) enum Compression {
     Xz,
 }
 
-/// The longest magic number.
+/// Length of the longest magic number.
 pub(crate) const MAGIC_BYTES: usize = 6;
 
-/// Whether a file of this name is compressed when it is written.
+/// Reports whether a file of this name is compressed when it is written.
 pub fn has_compressed_name(name: &str) -> bool {
     Compression::of_name(name).is_some()
 }
 
 impl Compression {
-    /// Tells compression by the first bytes. A name can be wrong; the magic number is what a decoder goes by.
+    /// Recognises the compression by the first bytes, because a name can be wrong, and decoders go by the magic
+    /// number.
     pub(crate) fn of(head: &[u8]) -> Option<Self> {
         match head {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
-            // A skippable frame (50..5f) comes first in what parallel compressors write.
+            // Parallel compressors write a skippable frame (50..5f) first.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstd),
-            // What follows the level is the magic number of a block (π) or of the end (√π): a text may begin with `BZh9`.
+            // The bytes behind the level are checked, too, because a text may begin with `BZh9`. They are the magic
+            // number of a block (π) or of the end (√π).
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, ..]
             | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, ..] => Some(Self::Bzip2),
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
@@ -46,7 +48,7 @@ impl Compression {
         }
     }
 
-    /// Tells compression by the end of a name, for files that are to be written.
+    /// Recognises the compression by the file extension, for files that are to be written.
     pub(crate) fn of_name(name: &str) -> Option<Self> {
         let (_, extension) = name.rsplit_once('.')?;
         match extension.to_ascii_lowercase().as_str() {
@@ -58,7 +60,7 @@ impl Compression {
         }
     }
 
-    /// A name without the end that tells compression.
+    /// Returns a name without the file extension of its compression.
     pub(crate) fn strip(name: &str) -> &str {
         match Self::of_name(name) {
             Some(_) => name.rsplit_once('.').map_or(name, |(stem, _)| stem),
@@ -75,7 +77,7 @@ impl Compression {
         }
     }
 
-    /// The feature that this compression needs, if the program was built without it.
+    /// Returns the feature that this compression needs, if the program was built without the feature.
     pub(crate) fn missing_feature(self) -> Option<&'static str> {
         let is_there = match self {
             Self::Gzip => true,
@@ -92,7 +94,8 @@ impl Compression {
         Err(Error::new(ErrorKind::MissingFeature { name: Some(name.to_owned()), what: self.name(), feature }))
     }
 
-    /// Why a document with this compression cannot be read, if the program was built without it.
+    /// Returns the reason why a document with this compression cannot be read, if the program was built without the
+    /// compression.
     pub(crate) fn refusal(self) -> Option<Refusal> {
         let what = match self {
             Self::Gzip => "compressed by gzip",
@@ -103,7 +106,7 @@ impl Compression {
         self.missing_feature().map(|feature| Refusal::MissingFeature { what, feature })
     }
 
-    /// The decompressed stream. Members and frames that follow each other are read as one.
+    /// Returns the decompressed stream. Adjacent members and frames are read as one stream.
     pub(crate) fn decoder<'r>(self, reader: impl BufRead + 'r) -> io::Result<Box<dyn Read + 'r>> {
         Ok(match self {
             Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(reader)),
@@ -125,7 +128,7 @@ impl Compression {
     }
 }
 
-/// Whether an error of a decoder is about the data, and not about the disk beneath it.
+/// Reports whether an error of a decoder is about the data, not about the disk below.
 pub(crate) fn is_damage(error: &io::Error) -> bool {
     error.raw_os_error().is_none()
 }

@@ -8,7 +8,7 @@ use encoding_rs::WINDOWS_1252;
 use crate::options::Encoding;
 use crate::reject::RejectReason;
 
-/// The byte-order mark of UTF-8, which some editors put before the first character.
+/// Byte-order mark of UTF-8, which some editors put before the first character.
 pub(crate) const BOM: &str = "\u{feff}";
 
 /// A decoded text, and whether characters had to be replaced by U+FFFD.
@@ -34,7 +34,8 @@ pub(crate) fn decode_text(bytes: &[u8], encoding: Encoding) -> Result<Decoded<'_
     }
 }
 
-/// Decodes by the byte-order mark, else as UTF-8 if it is valid, else by a guess from the content.
+/// Decodes by the byte-order mark. Without a mark, decodes as UTF-8 if the bytes are valid UTF-8, else by a guess
+/// from the bytes.
 pub(crate) fn decode_by_content(bytes: &[u8]) -> Decoded<'_> {
     if let Some((encoding, marked)) = encoding_by_mark(bytes) {
         return decode_as(encoding, marked);
@@ -42,21 +43,22 @@ pub(crate) fn decode_by_content(bytes: &[u8]) -> Decoded<'_> {
     if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
         return Decoded { text: Cow::Borrowed(text), repaired: false };
     }
-    // ISO-2022-JP is denied, as browsers deny it for local files, because plain ASCII with an escape character would be taken for it.
+    // ISO-2022-JP is denied, as in browsers for local files, because ASCII with an escape character would be taken
+    // for it.
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(bytes, true);
     decode_as(detector.guess(None, Utf8Detection::Deny), bytes)
 }
 
-/// The encoding that a byte-order mark names, and the bytes behind the mark; `None` without one.
+/// Returns the encoding that a byte-order mark names, and the bytes behind the mark; `None` without a mark.
 pub(crate) fn encoding_by_mark(bytes: &[u8]) -> Option<(&'static encoding_rs::Encoding, &[u8])> {
     let (encoding, mark_bytes) = encoding_rs::Encoding::for_bom(bytes)?;
-    // The mark was found in these bytes, so they are not shorter.
+    // The mark was found in these bytes, so the bytes are at least as long as the mark.
     let (_, marked) = bytes.split_at(mark_bytes);
     Some((encoding, marked))
 }
 
-/// Decodes from a given encoding, and replaces invalid bytes by U+FFFD.
+/// Decodes bytes from this encoding, and replaces invalid bytes by U+FFFD.
 pub(crate) fn decode_as<'b>(encoding: &'static encoding_rs::Encoding, bytes: &'b [u8]) -> Decoded<'b> {
     let (text, repaired) = encoding.decode_without_bom_handling(bytes);
     Decoded { text, repaired }

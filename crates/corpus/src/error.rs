@@ -1,7 +1,8 @@
 //! The error type of this crate.
 //!
-//! `Display` writes a whole sentence for a person: what failed, where and why. The sentence contains the words of the operating
-//! system, so `source` returns only the causes beneath them, and a printed chain repeats nothing.
+//! `Display` writes a whole sentence for a person: the action that failed, the place and the reason. The sentence
+//! contains the words of the operating system, so `source` returns only the causes of that error, and a printed chain
+//! repeats nothing.
 
 use std::fmt;
 use std::io;
@@ -15,257 +16,259 @@ use crate::problem::FileProblem;
 use crate::reject::RejectReason;
 use crate::unconverted::Unconverted;
 
-/// Why documents could not be read or written.
+/// Reason why documents could not be read or written.
 #[derive(Debug)]
 pub struct Error {
     kind: Box<ErrorKind>,
     cause: Option<io::Error>,
 }
 
-/// The kind of an error, with the facts that a program may need.
+/// Kind of an error, with the facts that a program may need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The operating system refused something.
+    /// The operating system refused an action.
     Io {
-        /// The action that failed, as a verb: `open`, `read`, `write`.
+        /// Action that failed, as a verb: `open`, `read`, `write`.
         action: &'static str,
-        /// The file or folder that the action was for.
+        /// File or folder of the action.
         name: String,
     },
-    /// A path that does not exist, or a word without a wildcard that names nothing.
+    /// A path that does not exist, or a word without a wildcard that names no file.
     NotFound {
-        /// The input as typed.
+        /// Input as typed.
         input: String,
     },
     /// No input was given.
     NoInput,
-    /// A pattern that is not well formed.
+    /// A pattern that is not valid.
     BadPattern {
-        /// The pattern as typed.
+        /// Pattern as typed.
         pattern: String,
-        /// The fault in the pattern.
+        /// Fault in the pattern.
         message: String,
     },
     /// A pattern that matches no file.
     NoMatch {
-        /// The pattern as typed.
+        /// Pattern as typed.
         pattern: String,
     },
-    /// A folder without a single file in it.
+    /// A folder without any file in it.
     EmptyFolder {
-        /// The folder as typed.
+        /// Folder as typed.
         folder: String,
     },
-    /// A folder or a pattern whose files are all no documents.
+    /// A folder or a pattern that leads only to files that are no documents.
     OnlySkipped {
-        /// The folder or the pattern as typed.
+        /// Folder or pattern as typed.
         input: String,
-        /// How many files were skipped.
+        /// Number of skipped files.
         files: usize,
-        /// The name of the first skipped file.
+        /// Name of the first skipped file.
         first: String,
     },
-    /// A file that was found cannot be read, and the caller wants this to be an error, or no other file can be read.
+    /// A file was found and cannot be read. This is an error if the caller set `strict`, or if no other file can be
+    /// read.
     Unreadable {
-        /// The file.
+        /// Name of the file.
         name: String,
-        /// The reason.
+        /// Reason in words.
         message: String,
-        /// How many further files cannot be read.
+        /// Number of further files that cannot be read.
         others: usize,
         /// Whether [`ReadOptions::strict`](crate::ReadOptions::strict) makes the file an error.
         strict: bool,
     },
     /// A file that was named twice.
     RepeatedInput {
-        /// The name it was given by the second time.
+        /// Name under which the file was given the second time.
         input: String,
-        /// The name it was given by the first time.
+        /// Name under which the file was given the first time.
         first: String,
     },
     /// Inputs of more than one format.
     MixedFormats {
-        /// The name of an input.
+        /// Name of an input.
         first: String,
-        /// The format of `first`.
+        /// Format of `first`.
         first_format: Format,
-        /// The name of an input of another format.
+        /// Name of an input of another format.
         second: String,
-        /// The format of `second`.
+        /// Format of `second`.
         second_format: Format,
     },
-    /// A file of records with something wrong inside.
+    /// A file of records with invalid content.
     Inside {
-        /// The file.
+        /// Name of the file.
         name: String,
-        /// The problem inside the file.
+        /// Problem in the file.
         problem: FileProblem,
     },
     /// Two tables that cannot be written as one.
     SchemasDiffer {
-        /// The name of a file.
+        /// Name of a file.
         first: String,
-        /// The name of a file whose columns differ from those of `first`.
+        /// Name of a file whose columns differ from the columns of `first`.
         second: String,
-        /// The first difference.
+        /// First difference.
         difference: String,
     },
-    /// Two inputs whose outputs would have one name.
+    /// Two inputs whose outputs would have the same name.
     SameOutputName {
-        /// The name of an input.
+        /// Name of an input.
         first: String,
-        /// The name of the other input.
+        /// Name of the other input.
         second: String,
-        /// The name in the output folder.
+        /// Name in the output folder.
         output: String,
     },
-    /// Standard input or documents in memory, which have no name that their output could have.
+    /// Standard input or documents in memory, which have no file name for their output.
     NoOutputName {
-        /// The name of the source.
+        /// Name of the source.
         name: String,
     },
     /// A compression that the format of the output does not have.
     NoSuchCompression {
-        /// The compression.
+        /// Name of the compression.
         compression: &'static str,
-        /// The format.
+        /// Format of the output.
         format: Format,
-        /// How outputs of the format can be compressed, for people.
+        /// Compressions that outputs of the format can have, in words.
         hint: &'static str,
     },
     /// A format or a compression that the program was built without.
     MissingFeature {
-        /// The file that was to be read or written, if it is known.
+        /// Name of the file that was to be read or written, if it is known.
         name: Option<String>,
-        /// The format or the compression.
+        /// Format or compression, in words.
         what: &'static str,
-        /// The feature of this crate that has the format or the compression.
+        /// Feature of this crate that provides the format or the compression.
         feature: &'static str,
     },
     /// Records that cannot be written in the format of an output.
     Conversion(Unconverted),
     /// A format whose records have no room for an annotation.
     NoAnnotation {
-        /// The format.
+        /// Format of the records.
         format: Format,
     },
-    /// A compressed stream that is cut short or damaged.
+    /// A compressed stream that is cut off or damaged.
     Damaged {
-        /// The file.
+        /// Name of the file.
         name: String,
-        /// The compression: `gzip`, `zstd`, `bzip2` or `xz`.
+        /// Compression: `gzip`, `zstd`, `bzip2` or `xz`.
         compression: &'static str,
-        /// How many decompressed bytes came out before the damage.
+        /// Number of bytes that were decompressed before the damage.
         at: u64,
-        /// The message of the decoder.
+        /// Message of the decoder.
         message: String,
     },
-    /// A file that is no longer the one that was opened.
+    /// A file that has changed since it was opened.
     Changed {
-        /// The file.
+        /// Name of the file.
         name: String,
     },
-    /// A record that was asked for by place and is not a document.
+    /// A record that was read by its place and is no document.
     BadRecord {
-        /// The name of the source of the record.
+        /// Name of the source of the record.
         name: String,
-        /// The byte of the source at which the record begins.
+        /// Offset in the source at which the record begins.
         offset: u64,
-        /// The reason why the record is not a document.
+        /// Reason why the record is no document.
         reason: RejectReason,
     },
     /// A place that lies outside the corpus.
     NoSuchPlace {
-        /// The number of the source asked for.
+        /// Number of the requested source.
         source: u32,
-        /// The first byte asked for.
+        /// Offset of the requested record.
         offset: u64,
     },
-    /// An offset that does not fit the bytes it points into. Offsets are counted while bytes are read, so only a bug causes it.
+    /// An offset that does not fit the bytes it points into. Offsets are counted while bytes are read, so only a bug
+    /// causes this error.
     Misplaced {
-        /// The name of the source that the bytes were read from.
+        /// Name of the source from which the bytes were read.
         name: String,
-        /// The offset, in bytes.
+        /// Offset, in bytes.
         offset: u64,
     },
-    /// A value of an option that is not one of its values.
+    /// A value that an option does not take.
     BadOption {
-        /// The option.
+        /// Name of the option.
         option: &'static str,
-        /// The value as typed.
+        /// Value as typed.
         given: String,
-        /// The values that the option takes, in words.
+        /// Values that the option takes, in words.
         expected: &'static str,
     },
     /// A file that is both a reference and an input.
     ReferenceIsInput {
-        /// The file as a reference.
+        /// Name of the file as a reference.
         reference: String,
-        /// The file as an input.
+        /// Name of the file as an input.
         input: String,
     },
-    /// A field was named for inputs that are whole texts and have no fields.
+    /// A field was named, but the inputs are whole texts, which have no fields.
     NoFields {
-        /// The field.
+        /// Path of the field.
         field: String,
     },
     /// More inputs than can be numbered.
     TooManyInputs,
     /// The caller asked to stop.
     Cancelled,
-    /// An output that is there already.
+    /// An output that exists already.
     OutputExists {
-        /// The output.
+        /// Path of the output.
         path: String,
     },
     /// An output whose folder does not exist.
     NoParent {
-        /// The output.
+        /// Path of the output.
         path: String,
-        /// The folder that should hold the output.
+        /// Folder that should hold the output.
         parent: String,
     },
     /// An output whose name is empty.
     EmptyOutputName,
-    /// A folder where a file was to be written, or the other way round.
+    /// A folder where a file was to be written, or a file where a folder was to be written.
     WrongOutputKind {
-        /// The output.
+        /// Path of the output.
         path: String,
-        /// The kind of entry that `path` names or that exists there.
+        /// Kind of entry that `path` names or that exists there.
         found: &'static str,
     },
-    /// An output that would write over an input.
+    /// An output that would overwrite an input.
     Overlap {
-        /// The output.
+        /// Path of the output.
         output: String,
-        /// The input that the output would overwrite.
+        /// Input that the output would overwrite.
         input: String,
     },
     /// Two outputs that would overwrite one another.
     SharedOutput {
-        /// The settings that name the outputs.
+        /// Settings that name the outputs.
         settings: [&'static str; 2],
-        /// The paths of the outputs.
+        /// Paths of the outputs.
         paths: [String; 2],
     },
     /// An output that lies in a folder that is read as input.
     OutputInsideInput {
-        /// The output.
+        /// Path of the output.
         output: String,
-        /// The folder as typed.
+        /// Folder as typed.
         folder: String,
     },
-    /// A name inside an output folder that leads out of it, or that was written before.
+    /// A name in an output folder that leads out of the folder, or that was already written.
     BadOutputName {
-        /// The name.
+        /// Name in the output folder.
         name: String,
-        /// The fault in the name.
+        /// Fault in the name.
         message: &'static str,
     },
     /// A line to be annotated that is not a JSON object.
     NotAnObject {
-        /// The fault in the line.
+        /// Fault in the line.
         message: String,
     },
 }
@@ -276,7 +279,7 @@ impl From<ErrorKind> for Error {
     }
 }
 
-/// The result of this crate's functions.
+/// Result of this crate's functions.
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
@@ -284,37 +287,37 @@ impl Error {
         Self { kind: Box::new(kind), cause: None }
     }
 
-    /// An error about the inside of a file.
+    /// Makes an error about the content of a file.
     pub(crate) fn inside(name: impl Into<String>, problem: FileProblem) -> Self {
         Self::new(ErrorKind::Inside { name: name.into(), problem })
     }
 
-    /// An operating-system error about `name`.
+    /// Makes an operating-system error about `name`.
     pub(crate) fn io(action: &'static str, name: impl Into<String>, cause: io::Error) -> Self {
         Self { kind: Box::new(ErrorKind::Io { action, name: name.into() }), cause: Some(cause) }
     }
 
-    /// An operating-system error about a path.
+    /// Makes an operating-system error about a path.
     pub(crate) fn path(action: &'static str, path: &Path, cause: io::Error) -> Self {
         Self::io(action, path.to_string_lossy(), cause)
     }
 
-    /// The kind of the error, for programs.
+    /// Returns the kind of the error, for programs.
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
     }
 
-    /// A stable name of the kind of error, for programs and logs.
+    /// Returns the stable name of the kind of error, for programs and logs.
     pub fn code(&self) -> &'static str {
         self.kind.code()
     }
 
-    /// The error of the operating system behind this one, if there is one.
+    /// Returns the error of the operating system that caused this error, if there is one.
     pub fn io_error(&self) -> Option<&io::Error> {
         self.cause.as_ref()
     }
 
-    /// The message, with the settings that it names as data.
+    /// Returns the message, in which settings are data.
     pub fn message(&self) -> Sentence {
         match &*self.kind {
             ErrorKind::SharedOutput { settings: [first, second], paths: [one, other] } => Sentence::new()
@@ -326,7 +329,7 @@ impl Error {
         }
     }
 
-    /// A hint for the reader of the message: how to mend the error.
+    /// Returns a hint that explains how to repair the error, if there is one.
     pub fn hint(&self) -> Option<Sentence> {
         let hint: Sentence = match &*self.kind {
             ErrorKind::NotFound { input } if input.contains("://") => {
@@ -430,19 +433,19 @@ impl Error {
         }
     }
 
-    /// Whether the reader of our output closed its end of the pipe, which is not a failure.
+    /// Reports whether the reader of our output closed its end of the pipe, which is no failure.
     pub fn is_broken_pipe(&self) -> bool {
         self.cause.as_ref().is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// Whether the caller asked to stop.
+    /// Reports whether the caller cancelled.
     pub fn is_cancelled(&self) -> bool {
         matches!(&*self.kind, ErrorKind::Cancelled)
     }
 }
 
 impl ErrorKind {
-    /// A stable name, for programs and logs.
+    /// Returns a stable name, for programs and logs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -486,16 +489,16 @@ impl ErrorKind {
     }
 }
 
-/// How a person writes standard input on the command line.
+/// Spelling of standard input on the command line.
 pub(crate) const STDIN: &str = "-";
 
-/// The name, in messages, of the file to which compressed and piped inputs are spooled.
+/// Name, in messages, of the file to which compressed and piped inputs are spooled.
 pub(crate) const SPOOL: &str = "temporary copy of the input";
 
-/// The name, in messages, of a file for intermediate results.
+/// Name, in messages, of a file for intermediate results.
 pub(crate) const TEMPORARY: &str = "temporary file";
 
-/// Escapes the control characters of a name, so that it can be shown on a terminal.
+/// Escapes the control characters of a name for display on a terminal.
 fn shown(name: &str) -> std::borrow::Cow<'_, str> {
     escape_control(name)
 }

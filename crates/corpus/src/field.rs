@@ -6,33 +6,33 @@ use std::str::FromStr;
 
 use crate::error::{Error, ErrorKind};
 
-/// The path of a field in a record: `text`, `meta.id` for the member `id` of the member `meta`, or `messages[].content` for the
-/// member `content` of each element of the list `messages`. `rows[][]` leads into a list of lists.
+/// Path of a field in a record: `text`, `meta.id` for the member `id` of the member `meta`, or `messages[].content`
+/// for the member `content` of each element of the list `messages`. `rows[][]` leads into a list of lists.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FieldPath {
     parts: Vec<String>,
-    /// For each part, the number of lists behind it; empty if the path leads into no list.
+    /// Number of lists behind each part; empty if the path leads into no list.
     lists: Vec<usize>,
 }
 
-/// The mark of a path that leads to the elements of a list.
+/// Mark in a path that leads to the elements of a list.
 const EACH: &str = "[]";
 
-/// The separator between the texts of a list.
+/// Separator between the texts of a list.
 pub(crate) const BETWEEN_ELEMENTS: &str = "\n\n";
 
 impl FieldPath {
-    /// The names to follow from the top of the record, at least one.
+    /// Returns the names to follow from the top of the record. There is at least one name.
     pub fn parts(&self) -> &[String] {
         &self.parts
     }
 
-    /// Whether the path leads into a list.
+    /// Reports whether the path leads into a list.
     pub fn has_lists(&self) -> bool {
         !self.lists.is_empty()
     }
 
-    /// Refuses a path into a list where one value is wanted: an id, or a value that decides which document is kept.
+    /// Refuses a path into a list, for an id or another field that must have one value.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::BadOption`] if the path leads into a list.
@@ -47,29 +47,29 @@ impl FieldPath {
     /// Parses several paths, separated by commas.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::BadOption`] if a path is empty or has an empty part, as `a..b` has.
+    /// Fails with [`ErrorKind::BadOption`] if a path is empty or has an empty part, as in `a..b`.
     pub fn list(paths: &str) -> Result<Vec<Self>, Error> {
         paths.split(',').map(|path| path.trim().parse()).collect()
     }
 
-    /// Makes a path of one name, which may itself contain dots and brackets: `field("a.b")` leads to the member called `a.b`, and
-    /// `field("a[]")` to the member called `a[]`.
+    /// Makes a path of one name, which may contain dots and brackets: `field("a.b")` leads to the member called
+    /// `a.b`, and `field("a[]")` to the member called `a[]`.
     pub fn field(name: impl Into<String>) -> Self {
         Self { parts: vec![name.into()], lists: vec![] }
     }
 
-    /// The number of lists behind a part.
+    /// Returns the number of lists behind a part.
     pub(crate) fn lists_behind(&self, part: usize) -> usize {
         self.lists.get(part).copied().unwrap_or(0)
     }
 
-    /// The names up to the first list, or all names if the path leads into no list.
+    /// Returns the names up to the first list, or all names if the path leads into no list.
     pub(crate) fn head(&self) -> &[String] {
         let first = self.lists.iter().position(|lists| *lists > 0).map_or(self.parts.len(), |part| part + 1);
         self.parts.get(..first).unwrap_or(&self.parts)
     }
 
-    /// Adds the name of a member to the path.
+    /// Returns the path with the name of a member added.
     pub(crate) fn member(&self, name: &str) -> Self {
         let mut path = self.clone();
         path.parts.push(name.to_owned());
@@ -79,7 +79,7 @@ impl FieldPath {
         path
     }
 
-    /// Adds a list to the path: the result leads to the elements of the list that this path leads to.
+    /// Returns the path to the elements of the list to which this path leads.
     pub(crate) fn each(&self) -> Self {
         let mut path = self.clone();
         path.lists.resize(path.parts.len(), 0);
@@ -89,7 +89,7 @@ impl FieldPath {
         path
     }
 
-    /// Cuts the path behind a part and the first `lists` lists of this part.
+    /// Returns the path up to this part and the first `lists` lists behind the part.
     pub(crate) fn up_to(&self, part: usize, lists: usize) -> Self {
         let cut = |count: usize, value: usize| if count == part { lists } else { value };
         let lists: Vec<usize> = (0..=part).map(|number| cut(number, self.lists_behind(number))).collect();
@@ -97,7 +97,8 @@ impl FieldPath {
         Self { parts, lists: if lists.iter().all(|lists| *lists == 0) { vec![] } else { lists } }
     }
 
-    /// Whether this path, all of whose values are null, is the beginning of another path, or of a list on that path.
+    /// Reports whether this path is the beginning of another path, or leads to a list on that path. The caller knows
+    /// that all values of this path are null.
     pub(crate) fn begins(&self, other: &Self) -> bool {
         let last = self.parts.len() - 1;
         let has_room = |(part, name): (usize, &String)| {
@@ -107,8 +108,8 @@ impl FieldPath {
         self.parts.iter().enumerate().all(has_room)
     }
 
-    /// Whether the other path begins with the names of this one and leads into a list where this one does not: `messages[].content` does so
-    /// for `messages.content` and for `messages`.
+    /// Reports whether the other path begins with the names of this path and leads into a list where this path does
+    /// not. For example, `messages[].content` does so for `messages.content` and for `messages`.
     pub(crate) fn misses_lists_of(&self, other: &Self) -> bool {
         other.parts.starts_with(&self.parts)
             && (0..self.parts.len()).any(|part| other.lists_behind(part) > self.lists_behind(part))
@@ -157,7 +158,8 @@ impl fmt::Display for FieldPath {
     }
 }
 
-/// Joins the texts of several fields by line breaks; `None` if all of them are missing. A missing text counts as empty beside others.
+/// Joins the texts of several fields by line breaks; `None` if all of them are missing. If another text exists, a
+/// missing text is an empty text.
 pub(crate) fn join<'a>(texts: impl Iterator<Item = Option<Cow<'a, str>>>) -> Option<Cow<'a, str>> {
     let texts: Vec<Option<Cow<'a, str>>> = texts.collect();
     if texts.iter().all(Option::is_none) {

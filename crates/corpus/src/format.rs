@@ -1,10 +1,10 @@
-//! Names of formats.
+//! Formats and their names.
 
 use std::fmt;
 
-/// The format of a source.
+/// Format of a source.
 ///
-/// A format is a name; each folder of `container` defines its own as a constant, such as `Format::JSONL`.
+/// A format is only a name. Each folder of `container` defines its formats as constants, such as `Format::JSONL`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
     name: &'static str,
@@ -13,7 +13,7 @@ pub struct Format {
     is_in_memory: bool,
 }
 
-/// Whether a source holds many documents or is one.
+/// Whether a source holds many documents or is one document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a file is a document or has documents in it")]
 pub enum Layout {
@@ -24,57 +24,57 @@ pub enum Layout {
 }
 
 impl Format {
-    /// A format with its name on the command line and in a sentence.
+    /// Makes a format from its name on the command line, its name in a sentence, and its layout.
     pub(crate) const fn new(name: &'static str, title: &'static str, layout: Layout) -> Self {
         Self { name, title, layout, is_in_memory: false }
     }
 
-    /// A format of documents that a program holds in memory. No file is of such a format.
+    /// Makes a format of documents that a program holds in memory. No file has such a format.
     pub(crate) const fn in_memory(name: &'static str, title: &'static str, layout: Layout) -> Self {
         Self { name, title, layout, is_in_memory: true }
     }
 
-    /// Whether sources of this format lie in the memory of the program, not in files.
+    /// Reports whether sources of this format lie in the memory of the program, not in files.
     pub fn is_in_memory(self) -> bool {
         self.is_in_memory
     }
 
-    /// The name in options and messages, which `FromStr` reads.
+    /// Returns the name in options and messages, which `FromStr` parses.
     pub fn name(self) -> &'static str {
         self.name
     }
 
-    /// The name in a sentence.
+    /// Returns the name in a sentence.
     pub(crate) fn title(self) -> &'static str {
         self.title
     }
 
-    /// Whether a source of this format holds many documents or is one.
+    /// Returns whether a source of this format holds many documents or is one document.
     pub fn layout(self) -> Layout {
         self.layout
     }
 
-    /// Whether a source of this format holds many documents.
+    /// Reports whether a source of this format holds many documents.
     pub(crate) fn is_of_records(self) -> bool {
         self.layout == Layout::Records
     }
 }
 
-/// The format as it is written in a sentence.
+/// Writes the name of the format in a sentence.
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.title)
     }
 }
 
-/// The format that the caller states for the inputs.
+/// Format of the inputs, as the caller states it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InputFormat {
-    /// The format follows from the magic number, else from the name, else from the content: JSONL if the first line is a JSON object, else a
-    /// document.
+    /// Recognises the format by the magic number, else by the name, else by the content. By content, a file is JSONL
+    /// if its first line is a JSON object; any other file is a document.
     #[default]
     Auto,
-    /// All inputs have this format, whatever their names.
+    /// Reads all inputs in this format, whatever their names are.
     Only(Format),
 }

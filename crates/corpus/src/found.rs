@@ -1,4 +1,4 @@
-//! Keeps texts that took long to extract, so that they can be read again.
+//! Keeps texts whose extraction took long, so that they can be read again.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -24,7 +24,8 @@ struct SharedTexts {
 }
 
 impl FoundTexts {
-    /// Makes an empty store, whose file will be created in `folder`, or else where the system keeps temporary files.
+    /// Makes an empty store. Its file will be created in `folder`, or else in the system's folder for temporary
+    /// files.
     pub(crate) fn new(folder: Option<PathBuf>) -> Self {
         Self(Mutex::new(SharedTexts { spool: Spool::new(folder), places: HashMap::new() }))
     }
@@ -37,7 +38,7 @@ impl FoundTexts {
         Ok(())
     }
 
-    /// The text of the record at `(source, offset)`, if it was kept.
+    /// Reads the text of the record at `(source, offset)`, if the text was kept.
     pub(crate) fn read<'b>(&self, record: (u32, u64), bytes: &'b mut Vec<u8>) -> Result<Option<Decoded<'b>>> {
         let shared = self.shared();
         let Some((place, repaired)) = shared.places.get(&record).copied() else { return Ok(None) };
@@ -55,7 +56,7 @@ impl FoundTexts {
     }
 
     fn shared(&self) -> MutexGuard<'_, SharedTexts> {
-        // The data is valid even after a panic under the lock, because a text gets its place only after it was written.
+        // A panic under the lock leaves valid data, because a text gets its place only after it was written.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

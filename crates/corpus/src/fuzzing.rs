@@ -1,4 +1,4 @@
-//! Entry points for the fuzz targets, with seeds. WARC files come from strangers, so no bytes may make a parser panic.
+//! Entry points for the fuzz targets, with seeds. WARC files may be hostile, so no bytes may make a parser panic.
 
 use std::io::{Read, Write};
 use std::time::Duration;
@@ -12,10 +12,10 @@ use crate::container::warc::record::{RecordKind, Records, parse_at};
 use crate::extract::ExtractLimits;
 use crate::members::MemberReader;
 
-/// The most bytes that a target decompresses.
+/// Maximum number of bytes that a target decompresses.
 const LIMIT: u64 = 1 << 20;
 
-/// Reads bytes as a WARC file, and as a compressed one if gzip can decompress them.
+/// Reads bytes as a WARC file, and also as a gzip-compressed WARC file if gzip can decompress them.
 pub fn warc(bytes: &[u8]) {
     read_records(bytes);
     let mut content = Vec::new();
@@ -29,7 +29,8 @@ pub fn warc(bytes: &[u8]) {
     }
 }
 
-/// Checks that records and gaps follow each other without holes, and that a record which is read again is the same.
+/// Checks that the records, and the bytes that are no record, follow each other without gaps. Checks that a record
+/// which is read again is the same.
 fn read_records(bytes: &[u8]) {
     let (mut at, mut links) = (None, Vec::new());
     for step in Records::new(&bytes) {
@@ -75,7 +76,7 @@ pub fn http(bytes: &[u8]) {
     }
 }
 
-/// WARC files, plain and compressed.
+/// Returns WARC files, plain and compressed.
 #[must_use]
 pub fn warc_seeds() -> Vec<Vec<u8>> {
     let record = |head: &str, block: &[u8]| {
@@ -98,7 +99,7 @@ pub fn warc_seeds() -> Vec<Vec<u8>> {
     vec![records.concat(), packed]
 }
 
-/// HTTP responses with bodies in several encodings.
+/// Returns HTTP responses with bodies in several encodings.
 #[must_use]
 pub fn http_seeds() -> Vec<Vec<u8>> {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n";

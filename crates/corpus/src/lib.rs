@@ -1,24 +1,24 @@
 //! Reads documents from files, streams and memory, and writes records to outputs.
 //!
-//! A [`Corpus`] is a list of *sources*, each of one [`Format`] (JSONL, CSV, TSV, Parquet, Arrow IPC, WARC, documents or texts; files or
-//! standard input; plain or compressed; texts and tables [in memory](InMemory)) that can all be read **by position, any number of times**. The rest of Minwise
-//! depends on this property: chunks are scanned in parallel, a candidate pair is read again to be verified, and a record
-//! that is kept is copied to the output byte for byte, or as a row of a table with the columns and types it had.
+//! A [`Corpus`] is a list of *sources*, each of one [`Format`]: JSONL, CSV, TSV, Parquet, Arrow IPC, WARC, documents
+//! or texts. A source is a plain or compressed file, standard input, or a list of texts or a table [in
+//! memory](InMemory). Every source can be read **by position, any number of times**. The rest of Minwise depends on
+//! this property. Chunks are scanned in parallel, and a candidate pair is read again to be verified. A kept record is
+//! copied to the output byte for byte, or as a table row with its original columns and types.
 //!
 //! | a source that is | is read |
 //! |---|---|
 //! | a plain file | in place, by positional reads (a memory map would crash when the file shrinks) |
 //! | compressed records, a pipe, standard input | from one unnamed temporary file, filled once by [`Corpus::open`] |
-//! | a Parquet file or Arrow IPC | piece by piece, each some adjacent rows; rows that are read again come from a temporary file |
-//! | texts or record batches in memory | where they lie, without decoding or copying |
-//! | a record or a text of more than 8 MiB | piece by piece where it lies, if the caller uses [`scan_long`](Corpus::scan_long) or [`read_long`](Corpus::read_long) |
+//! | a Parquet file or Arrow IPC | piece by piece (a piece is some adjacent rows); rows that are read again come from a temporary file |
+//! | texts or record batches in memory | in place, without decoding or copying |
+//! | a record or a text of more than 8 MiB | in place and piece by piece, with [`scan_long`](Corpus::scan_long) or [`read_long`](Corpus::read_long) |
 //! | a compressed text file | by decompressing it in memory, up to the record limit |
-//! | a Word file, a PDF or another document that is not plain text | once by [`extract`], and again from a temporary file that keeps its text |
-//!
+//! | a Word file, a PDF or another document that is not plain text | first with [`extract`], then from a temporary file that keeps its text |
 //! Files in a folder that are no documents are [skipped](Corpus::skipped); a file that cannot be read is a reject.
 //!
-//! A bad record never stops a scan; the scan returns it as a [`Reject`] with its reason. An [`Error`] stops the run; its
-//! message has a hint where one helps.
+//! A bad record never stops a scan; the scan returns it as a [`Reject`] with its reason. An [`Error`] stops the run;
+//! its message has a hint where one helps.
 //!
 //! # Features
 //!
@@ -34,9 +34,10 @@
 //! | `xz` | files and outputs compressed by xz | yes | liblzma, with a C compiler |
 //! | `zstd` | files and outputs compressed by Zstandard | yes | zstd, with a C compiler |
 //!
-//! JSONL, CSV, TSV, plain text, Markdown, gzip, and texts or Arrow record batches in memory need no feature. All features but `pdf` are
-//! on by default, so that every common format can be read. `pdf` is off because its parser is large and panics on bad files; therefore it
-//! runs on threads of its own. If a feature is off, the error for such a file names the feature.
+//! JSONL, CSV, TSV, plain text, Markdown, gzip, and texts or Arrow record batches in memory need no feature. All
+//! features but `pdf` are on by default, so that every common format can be read. `pdf` is off because its parser is
+//! large and panics on bad files; therefore it runs on threads of its own. If a feature is off, the error for such a
+//! file names the feature.
 //!
 //! # Example
 //!
@@ -58,7 +59,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// If the feature of a format is off, its helpers have no caller, so dead code is allowed. With all features on, dead code is reported.
+// If the feature of a format is off, its helpers have no caller, so dead code is allowed. With all features on, dead
+// code is reported.
 #![cfg_attr(
     not(all(
         feature = "arrow",
@@ -147,7 +149,7 @@ pub use write::{
 /// The types of record batches and their schemas: [`InMemory::batches`] takes them.
 pub use {arrow_array, arrow_schema};
 
-/// The example of this crate's README.
+/// Holds the example of this crate's README, so that rustdoc tests it.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,9 +1,9 @@
-//! The gzip members of a `.warc.gz`.
+//! Finds the gzip members of a `.warc.gz`.
 //!
-//! Common Crawl compresses every record as a gzip member of its own, so that a record can be cut out of the file as it is.
-//! [`MemberReader`] decompresses a file once and notes where each member lies, compressed and decompressed.
-//! [`GzipMembers::alignment`] then compares members and records: kept records can be copied byte for byte only if each record is
-//! exactly one member.
+//! Common Crawl compresses every record as a separate gzip member, so a record can be cut out of the file as it is.
+//! [`MemberReader`] decompresses a file once and notes where each member lies, in the compressed file and in the
+//! decompressed stream. [`GzipMembers::alignment`] then compares members and records: kept records can be copied byte
+//! for byte only if each record is exactly one member.
 
 use std::io::{self, BufRead, Read};
 use std::ops::Range;
@@ -13,41 +13,41 @@ use flate2::bufread::GzDecoder;
 /// A gzip member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GzipMember {
-    /// Where the member lies in the file.
+    /// Range of the member in the file.
     pub(crate) compressed: Range<u64>,
-    /// Where its content lies in the decompressed stream.
+    /// Range of the member's content in the decompressed stream.
     pub(crate) content: Range<u64>,
 }
 
-/// How records lie in members.
+/// Position of records relative to members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Alignment {
-    /// Each record is one member. Records can be copied byte for byte.
+    /// Each record is one member, so records can be copied byte for byte.
     OnePerRecord,
     /// One member holds all records. `gzip` makes such files from plain WARC files.
     OneForAll,
-    /// Members begin or end inside records, or hold several of them.
+    /// Some members begin or end inside records, or hold several records.
     Unaligned,
 }
 
-/// The members of a file, in their order. Members without content are left out: they belong to no record.
+/// Members of a file, in order. Members without content are left out, because they belong to no record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GzipMembers(Vec<GzipMember>);
 
 impl GzipMembers {
-    /// The members, in their order.
+    /// Returns the members, in order.
     #[cfg(test)]
     pub(crate) fn as_slice(&self) -> &[GzipMember] {
         &self.0
     }
 
-    /// The member whose content is exactly `record`, a range of the decompressed stream.
+    /// Returns the member whose content is exactly `record`, a range of the decompressed stream.
     pub(crate) fn of_record(&self, record: &Range<u64>) -> Option<&GzipMember> {
         let after = self.0.partition_point(|member| member.content.start < record.start);
         self.0.get(after).filter(|member| member.content == *record)
     }
 
-    /// How `records`, ranges of the decompressed stream, lie in the members.
+    /// Returns the position of `records`, ranges of the decompressed stream, relative to the members.
     pub(crate) fn alignment(&self, records: impl IntoIterator<Item = Range<u64>>) -> Alignment {
         let mut count = 0_u64;
         let mut aligned = true;
@@ -63,15 +63,15 @@ impl GzipMembers {
     }
 }
 
-/// The decompressed stream of gzip members, which notes where they lie while it is read.
+/// Reader of the decompressed stream of gzip members. The reader notes where the members lie.
 #[derive(Debug)]
 pub(crate) struct MemberReader<R> {
     state: State<R>,
-    /// Where the current member begins in the file.
+    /// Offset in the file at which the current member begins.
     start: u64,
-    /// Where its content begins in the decompressed stream.
+    /// Offset in the decompressed stream at which the content of the current member begins.
     content_start: u64,
-    /// Decompressed bytes so far.
+    /// Number of bytes that were decompressed so far.
     content_end: u64,
     members: Vec<GzipMember>,
 }
@@ -87,13 +87,13 @@ enum State<R> {
 }
 
 impl<R: BufRead> MemberReader<R> {
-    /// A stream over a whole file.
+    /// Makes a reader of a whole file.
     pub(crate) fn new(file: R) -> Self {
         let state = State::Between(CountingReader { inner: file, consumed: 0 });
         Self { state, start: 0, content_start: 0, content_end: 0, members: Vec::new() }
     }
 
-    /// The members that were read to their ends.
+    /// Returns the members that were read to their ends.
     pub(crate) fn into_members(self) -> GzipMembers {
         GzipMembers(self.members)
     }
@@ -121,7 +121,7 @@ impl<R: BufRead> Read for MemberReader<R> {
                     Ok([]) => return Ok(0),
                     Ok(_) => self.state = State::Inside(Box::new(GzDecoder::new(file))),
                     Err(error) => {
-                        // An interrupted read is tried again by the caller.
+                        // The state is restored, because the caller repeats an interrupted read.
                         self.state = State::Between(file);
                         return Err(error);
                     }
@@ -149,7 +149,7 @@ impl<R: BufRead> Read for MemberReader<R> {
     }
 }
 
-/// A reader that counts the bytes taken from it.
+/// A reader that counts the bytes that were read.
 #[derive(Debug)]
 struct CountingReader<R> {
     inner: R,
@@ -186,7 +186,7 @@ mod tests {
     use crate::compression::tests::gzip;
     use crate::container::warc::record::tests::{typed, walk};
 
-    /// The decompressed stream and the members of a file.
+    /// Returns the decompressed stream and the members of a file.
     fn unpack(file: &[u8], buffer_bytes: usize) -> io::Result<(Vec<u8>, GzipMembers)> {
         let mut reader = MemberReader::new(BufReader::with_capacity(buffer_bytes, file));
         let mut content = Vec::new();

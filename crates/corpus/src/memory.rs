@@ -7,19 +7,19 @@ use arrow_array::builder::LargeStringBuilder;
 use arrow_array::{Array, LargeStringArray, RecordBatch};
 use arrow_schema::SchemaRef;
 
-/// The name of a source whose caller gave it none.
+/// Default name of a source.
 const NAME: &str = "memory";
 
-/// A block is full when its texts have this many bytes.
+/// Size of the texts at which a block is full, in bytes.
 const BLOCK_BYTES: usize = 1 << 20;
 /// Maximum number of texts per block, however short they are.
 const BLOCK_TEXTS: usize = 1 << 16;
 
 /// Documents that a program holds in memory, as one source of a corpus.
 ///
-/// The documents are a list of texts, with or without ids, or a table of Arrow record batches. A scan reads texts where they are: nothing
-/// is decoded, copied or written to a temporary file, and a clone shares the buffers. The limit on the memory of a run does not count
-/// the documents, because they are the caller's.
+/// The documents are a list of texts, with or without ids, or a table of Arrow record batches. A scan reads texts in
+/// place: nothing is decoded, copied or written to a temporary file, and a clone shares the buffers. The documents do
+/// not count towards the memory limit of a run, because they belong to the caller.
 ///
 /// ```
 /// use minwise_corpus::{Corpus, InMemory, ReadOptions, Scratch, Unobserved};
@@ -52,21 +52,22 @@ pub(crate) enum HeldDocuments {
 
 /// Some texts, one after the other in one buffer.
 pub(crate) struct TextBlock {
-    /// The ids of the texts; `None` if no text of the block has one.
+    /// Ids of the texts; `None` if no text of the block has an id.
     pub(crate) ids: Option<LargeStringArray>,
     pub(crate) texts: LargeStringArray,
 }
 
 impl InMemory {
-    /// Makes a list of texts without ids. Their ids become the name of the source and a number: `memory:1` is the first.
+    /// Makes a list of texts without ids. Each text gets an id of the name of the source and a number, from
+    /// `memory:1` on.
     ///
-    /// The texts are copied into buffers of their own, one after the other as they come.
+    /// The texts are copied one after the other into buffers of the list.
     #[must_use]
     pub fn texts<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Self {
         Self::records(texts.into_iter().map(|text| (None::<&str>, Some(text))))
     }
 
-    /// Makes a list of ids and texts. An empty id counts as none.
+    /// Makes a list of ids and texts. An empty id counts as no id.
     #[must_use]
     pub fn documents<I: AsRef<str>, T: AsRef<str>>(documents: impl IntoIterator<Item = (I, T)>) -> Self {
         Self::records(documents.into_iter().map(|(id, text)| (Some(id), Some(text))))
@@ -84,30 +85,31 @@ impl InMemory {
         Self { name: NAME.into(), held: HeldDocuments::Texts(packer.finish().into()) }
     }
 
-    /// Makes a table of record batches of one schema. [`ReadOptions`](crate::ReadOptions) name the columns of the text and the id, as
-    /// they do for a file. The text is a column of `Utf8`, `LargeUtf8`, `Utf8View`, or a dictionary of one of them.
+    /// Makes a table of record batches of one schema. [`ReadOptions`](crate::ReadOptions) name the columns of the
+    /// text and the id, as for a file. The text column is `Utf8`, `LargeUtf8`, `Utf8View`, or a dictionary of one of
+    /// these types.
     ///
-    /// The buffers of the batches are held and not copied. [`Corpus::open`](crate::Corpus::open) refuses batches of another
-    /// schema, and schemas without the columns.
+    /// The buffers of the batches are held and not copied. [`Corpus::open`](crate::Corpus::open) refuses batches of
+    /// another schema, and schemas without the columns.
     #[must_use]
     pub fn batches(schema: SchemaRef, batches: impl IntoIterator<Item = RecordBatch>) -> Self {
         let batches = batches.into_iter().collect();
         Self { name: NAME.into(), held: HeldDocuments::Batches { schema, batches } }
     }
 
-    /// Names the source. Messages and ids contain the name. Default: `memory`. If an earlier source of the corpus has the same name, a
-    /// number is added to this one.
+    /// Names the source. Messages and ids contain the name. Default: `memory`. If an earlier source of the corpus has
+    /// the same name, a number is added to the name.
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
         Self { name: name.into().into(), ..self }
     }
 
-    /// The name of the source.
+    /// Returns the name of the source.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The number of records.
+    /// Returns the number of records.
     pub fn len(&self) -> usize {
         match &self.held {
             HeldDocuments::Texts(blocks) => blocks.iter().map(|block| block.texts.len()).sum(),
@@ -115,33 +117,33 @@ impl InMemory {
         }
     }
 
-    /// Whether there are no records.
+    /// Reports whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How the documents are held.
+    /// Returns the documents in the form in which they are held.
     pub(crate) fn held(&self) -> &HeldDocuments {
         &self.held
     }
 }
 
 impl From<Vec<String>> for InMemory {
-    /// Each text is freed when it has been copied.
+    /// Copies the texts, and frees each text after it was copied.
     fn from(texts: Vec<String>) -> Self {
         Self::texts(texts)
     }
 }
 
 impl From<Vec<Option<String>>> for InMemory {
-    /// Each `None` becomes a null.
+    /// Copies the texts; `None` becomes a null.
     fn from(texts: Vec<Option<String>>) -> Self {
         Self::records(texts.into_iter().map(|text| (None::<&str>, text)))
     }
 }
 
 impl From<Vec<(String, String)>> for InMemory {
-    /// Each pair is an id and a text.
+    /// Copies the pairs, each an id and a text.
     fn from(documents: Vec<(String, String)>) -> Self {
         Self::documents(documents)
     }
@@ -153,7 +155,7 @@ impl From<RecordBatch> for InMemory {
     }
 }
 
-/// The texts are left out, because there may be millions.
+/// Shows the number of texts instead of the texts, because there may be millions.
 impl fmt::Debug for InMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match &self.held {
@@ -174,7 +176,7 @@ struct BlockPacker {
     blocks: Vec<TextBlock>,
     ids: LargeStringBuilder,
     texts: LargeStringBuilder,
-    /// The number of texts in the builders.
+    /// Number of texts in the builders.
     count: usize,
     has_id: bool,
 }
@@ -194,7 +196,8 @@ impl BlockPacker {
         let (ids, texts) = (self.ids.finish(), self.texts.finish());
         let ids = self.has_id.then_some(ids).map(fitted);
         self.blocks.push(TextBlock { ids, texts: fitted(texts) });
-        // The next block gets room for about as many texts at once, because Arrow copies a buffer whenever it grows or shrinks.
+        // The next block reserves memory for about as many texts at once, because Arrow copies a buffer whenever it
+        // grows or shrinks.
         let expected = (self.count + self.count / 8).min(BLOCK_TEXTS);
         self.texts = LargeStringBuilder::with_capacity(expected, BLOCK_BYTES + BLOCK_BYTES / 16);
         (self.count, self.has_id) = (0, false);
@@ -208,7 +211,7 @@ impl BlockPacker {
     }
 }
 
-/// Shrinks the buffers of an array that have much room left over, because they stay for the whole run.
+/// Shrinks the buffers of an array if much of their memory is unused, because they stay for the whole run.
 fn fitted(mut array: LargeStringArray) -> LargeStringArray {
     let used = array.values().len() + size_of::<i64>() * (array.len() + 1);
     if array.get_buffer_memory_size() > used + used / 4 {
@@ -234,7 +237,7 @@ mod tests {
         assert_eq!(blocks(InMemory::texts([&long, "a", &long, "b"])), [1, 2, 1]);
     }
 
-    /// Buffers of blocks behind the first are made for a whole block, and must not stay so large for a few texts.
+    /// The buffers of all blocks but the first are allocated for a whole block, and must be shrunk for a few texts.
     #[test]
     fn blocks_have_little_room_left_over() {
         let held = InMemory::texts((0..70_000).map(|number| format!("{number:020}")));

@@ -9,8 +9,7 @@ use crate::field::FieldPath;
 use crate::format::InputFormat;
 use crate::setters::setters;
 
-/// The default of [`ReadOptions::max_record_bytes`]: one document of a gibibyte is almost always a broken
-/// file.
+/// Default of [`ReadOptions::max_record_bytes`]. A document of 1 GiB is almost always a broken file.
 const DEFAULT_MAX_RECORD_BYTES: u64 = 1 << 30;
 
 /// Options for reading inputs.
@@ -25,75 +24,83 @@ const DEFAULT_MAX_RECORD_BYTES: u64 = 1 << 30;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadOptions {
-    /// The fields that hold the text of a record. Default: `text`.
+    /// Fields that hold the text of a record. Default: `text`.
     ///
-    /// The texts of several fields are joined by line breaks. If one of several fields is missing or null, it counts as empty,
-    /// unless all of them are missing or null.
+    /// The texts of several fields are joined by line breaks. If one of several fields is missing or null, it counts
+    /// as empty, unless all of them are missing or null.
     ///
-    /// A field in a list, such as `messages[].content`, has the texts of all elements, joined by blank lines. An element that is
-    /// null, or whose member is missing or null, adds nothing. An empty list gives an empty text, and a null list is a null text.
-    /// If some elements lack the member and none has it, the field is missing.
+    /// A field in a list, such as `messages[].content`, has the texts of all elements, joined by blank lines. An
+    /// element that is null, or whose member is missing or null, adds nothing. An empty list gives an empty text, and
+    /// a null list is a null text. If at least one element lacks the member and no element has it, the field is
+    /// missing.
     pub text_fields: Vec<FieldPath>,
-    /// The field that holds the id of a record. Default: `id`. A record without an id is still a document.
+    /// Field that holds the id of a record. Default: `id`. A record without an id is still a document.
     pub id_field: FieldPath,
-    /// Fields whose values each document has beside its text while it is scanned. Default: none.
+    /// Fields whose values are read beside the text while a document is scanned. Default: none.
     pub value_fields: Vec<FieldPath>,
-    /// The encoding of text files. JSONL is always UTF-8, and other formats state their encoding themselves. Default: UTF-8.
+    /// Encoding of text files. JSONL is always UTF-8, and other formats state their encoding themselves. Default:
+    /// UTF-8.
     pub encoding: Encoding,
-    /// The byte between the fields of CSV and TSV. Default: a tab in TSV; a comma in CSV, or a semicolon or a tab if the header has
-    /// the text fields only when it is split by that byte.
+    /// Byte between the fields of CSV and TSV. Default: a tab in TSV; in CSV, the first of comma, semicolon and tab
+    /// with which the header has the wanted columns.
     pub delimiter: Option<Delimiter>,
-    /// The format of the inputs. Default: each file is recognised by its first bytes, its name and its content.
+    /// Format of the inputs. Default: each file is recognised by its first bytes, its name and its content.
     pub format: InputFormat,
-    /// Maximum size of a record, in bytes, at most 4 GiB; a longer record is rejected unread. Default: 1 GiB.
+    /// Maximum size of a record, in bytes, at most 4 GiB. A longer record is rejected without being loaded. Default:
+    /// 1 GiB.
     pub max_record_bytes: u64,
-    /// The rule for a record whose text is null. The corpus returns each such record as a [`Reject`](crate::Reject), and the caller
-    /// applies this rule. Default: the record is kept.
+    /// Rule for a record whose text is null. The corpus returns each such record as a [`Reject`](crate::Reject), and
+    /// the caller applies this rule. Default: the record is kept.
     pub nulls: Nulls,
-    /// Whether a file that was found in a folder or by a pattern and cannot be read is an error. A file that was named is an
-    /// error in either case. Default: false, and the file is a [`Reject`](crate::Reject).
+    /// Whether a file that cannot be read is an error if it was found in a folder or by a pattern. A file that was
+    /// named and cannot be read is always an error. Default: false, and the file is a [`Reject`](crate::Reject).
     pub strict: bool,
-    /// The folder for temporary files with decompressed and piped inputs. Default: the system's folder for temporary files.
+    /// Folder for temporary files with decompressed and piped inputs. Default: the system's folder for temporary
+    /// files.
     pub spool_dir: Option<PathBuf>,
 }
 
 setters!(ReadOptions {
-    /// The fields that hold the text of a record. Default: `text`.
+    /// Fields that hold the text of a record. Default: `text`.
     ///
-    /// The texts of several fields are joined by line breaks. If one of several fields is missing or null, it counts as empty,
-    /// unless all of them are missing or null.
+    /// The texts of several fields are joined by line breaks. If one of several fields is missing or null, it counts
+    /// as empty, unless all of them are missing or null.
     ///
-    /// A field in a list, such as `messages[].content`, has the texts of all elements, joined by blank lines. An element that is
-    /// null, or whose member is missing or null, adds nothing. An empty list gives an empty text, and a null list is a null text.
-    /// If some elements lack the member and none has it, the field is missing.
+    /// A field in a list, such as `messages[].content`, has the texts of all elements, joined by blank lines. An
+    /// element that is null, or whose member is missing or null, adds nothing. An empty list gives an empty text, and
+    /// a null list is a null text. If at least one element lacks the member and no element has it, the field is
+    /// missing.
     text_fields: Vec<FieldPath>,
-    /// The field that holds the id of a record. Default: `id`. A record without an id is still a document.
+    /// Field that holds the id of a record. Default: `id`. A record without an id is still a document.
     id_field: FieldPath,
-    /// Fields whose values each document has beside its text while it is scanned. Default: none.
+    /// Fields whose values are read beside the text while a document is scanned. Default: none.
     value_fields: Vec<FieldPath>,
-    /// The encoding of text files. JSONL is always UTF-8, and other formats state their encoding themselves. Default: UTF-8.
+    /// Encoding of text files. JSONL is always UTF-8, and other formats state their encoding themselves. Default:
+    /// UTF-8.
     encoding: Encoding,
-    /// The format of the inputs. Default: each file is recognised by its first bytes, its name and its content.
+    /// Format of the inputs. Default: each file is recognised by its first bytes, its name and its content.
     format: InputFormat,
-    /// Maximum size of a record, in bytes, at most 4 GiB; a longer record is rejected unread. Default: 1 GiB.
+    /// Maximum size of a record, in bytes, at most 4 GiB. A longer record is rejected without being loaded. Default:
+    /// 1 GiB.
     max_record_bytes: u64,
-    /// The rule for a record whose text is null. The corpus returns each such record as a [`Reject`](crate::Reject), and the caller
-    /// applies this rule. Default: the record is kept.
+    /// Rule for a record whose text is null. The corpus returns each such record as a [`Reject`](crate::Reject), and
+    /// the caller applies this rule. Default: the record is kept.
     nulls: Nulls,
-    /// Whether a file that was found in a folder or by a pattern and cannot be read is an error. A file that was named is an
-    /// error in either case. Default: false, and the file is a [`Reject`](crate::Reject).
+    /// Whether a file that cannot be read is an error if it was found in a folder or by a pattern. A file that was
+    /// named and cannot be read is always an error. Default: false, and the file is a [`Reject`](crate::Reject).
     strict: bool,
     ;
-    /// The byte between the fields of CSV and TSV. Default: a tab in TSV; a comma in CSV, or a semicolon or a tab if the header has
-    /// the text fields only when it is split by that byte.
+    /// Byte between the fields of CSV and TSV. Default: a tab in TSV; in CSV, the first of comma, semicolon and tab
+    /// with which the header has the wanted columns.
     delimiter: Option<Delimiter>,
-    /// The folder for temporary files with decompressed and piped inputs. Default: the system's folder for temporary files.
+    /// Folder for temporary files with decompressed and piped inputs. Default: the system's folder for temporary
+    /// files.
     spool_dir: Option<PathBuf>,
 });
 
 impl ReadOptions {
-    /// The options that decide which documents a corpus has, each with the name of its setting and its value in words. A run that
-    /// resumes earlier work compares them with those of the earlier run.
+    /// Returns the options that decide which documents a corpus has, each with the name of its setting and its value
+    /// in words. A run that resumes an earlier run compares its options with those of the earlier run.
     pub fn deciding(&self) -> [(&'static str, String); 6] {
         let Self {
             text_fields: _,
@@ -102,11 +109,11 @@ impl ReadOptions {
             value_fields: _,
             encoding,
             delimiter,
-            // The formats that were recognised decide, and `Corpus::formats` returns them.
+            // The formats that were recognised decide, not the option; `Corpus::formats` returns them.
             format: _,
             max_record_bytes,
             nulls,
-            // `strict` decides only whether there is a corpus at all.
+            // `strict` decides only whether an unreadable file is an error, not which documents there are.
             strict: _,
             spool_dir: _,
         } = self;
@@ -121,12 +128,13 @@ impl ReadOptions {
         ]
     }
 
-    /// The fields of the text as they were typed, for messages.
+    /// Returns the text fields as they were typed, for messages.
     pub(crate) fn text_names(&self) -> String {
         self.text_fields.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
     }
 
-    /// The record limit, at most the largest length that [`RecordPlace::len`](crate::RecordPlace::len) can count.
+    /// Returns the record limit, which is at most the largest length that
+    /// [`RecordPlace::len`](crate::RecordPlace::len) can hold.
     pub(crate) fn record_limit(&self) -> u64 {
         self.max_record_bytes.min(u64::from(u32::MAX - 1))
     }
@@ -149,19 +157,19 @@ impl Default for ReadOptions {
     }
 }
 
-/// The byte that separates the fields of CSV and TSV.
+/// Byte that separates the fields of CSV and TSV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delimiter(u8);
 
 impl Delimiter {
     /// A comma.
     pub const COMMA: Self = Self(b',');
-    /// A semicolon, which spreadsheets write where numbers have a decimal comma.
+    /// A semicolon, which spreadsheets write in countries with a decimal comma.
     pub const SEMICOLON: Self = Self(b';');
     /// A tab.
     pub const TAB: Self = Self(b'\t');
 
-    /// The byte.
+    /// Returns the byte.
     pub fn byte(self) -> u8 {
         self.0
     }
@@ -179,7 +187,7 @@ impl FromStr for Delimiter {
     fn from_str(text: &str) -> Result<Self, Error> {
         match text.as_bytes() {
             b"tab" | b"\\t" => Ok(Self::TAB),
-            // If the delimiter were a quote or a line end, the two could not be told apart.
+            // A quote or a line end cannot be the delimiter, because the splitter could not distinguish the two.
             [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n') => Ok(Self(*byte)),
             _ => {
                 let expected = "`tab`, or one ASCII character that is no quote and no line end";
@@ -193,24 +201,24 @@ impl FromStr for Delimiter {
     }
 }
 
-/// The rule for a record whose text is null.
+/// Rule for a record whose text is null.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Nulls {
-    /// A record whose text is null stays, is counted, and is compared with nothing.
+    /// Keeps and counts a record whose text is null. The record is compared with nothing.
     #[default]
     Keep,
-    /// A record whose text is null is rejected.
+    /// Rejects a record whose text is null.
     Reject,
-    /// The first record whose text is null ends the run.
+    /// Ends the run at the first record whose text is null.
     Error,
 }
 
 impl Nulls {
-    /// Every rule, in the order in which they are offered.
+    /// All rules, in the order in which they are offered.
     pub const ALL: [Self; 3] = [Self::Keep, Self::Reject, Self::Error];
 
-    /// The name in options and messages, which `FromStr` reads.
+    /// Returns the name in options and messages, which `FromStr` parses.
     pub fn name(self) -> &'static str {
         match self {
             Self::Keep => "keep",
@@ -237,24 +245,25 @@ impl FromStr for Nulls {
     }
 }
 
-/// How text files are encoded.
+/// Encoding of text files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Encoding {
-    /// UTF-8; a file that is something else is rejected.
+    /// UTF-8. A file that is not UTF-8 is rejected.
     #[default]
     Utf8,
-    /// Latin-1, read as Windows-1252 as every browser does, so that no byte is invalid.
+    /// Latin-1, read as Windows-1252 like in every browser, so that no byte is invalid.
     Latin1,
-    /// A byte-order mark if there is one, else UTF-8 if it is valid, else a guess from the content.
+    /// The encoding that a byte-order mark names, else UTF-8 if the bytes are valid UTF-8, else a guess from the
+    /// bytes.
     Auto,
 }
 
 impl Encoding {
-    /// Every encoding, in the order in which they are offered.
+    /// All encodings, in the order in which they are offered.
     pub const ALL: [Self; 3] = [Self::Utf8, Self::Latin1, Self::Auto];
 
-    /// The name in options and messages, which `FromStr` reads.
+    /// Returns the name in options and messages, which `FromStr` parses.
     pub fn name(self) -> &'static str {
         match self {
             Self::Utf8 => "utf-8",

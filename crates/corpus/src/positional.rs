@@ -1,13 +1,13 @@
-//! Reading and writing a file at a position, without a cursor, so that threads can share it.
+//! Reads and writes a file at an offset, without a cursor, so that threads can share the file.
 
 use std::fs::File;
 use std::io;
 
-/// Fills `out` from `offset` on. Returns how many bytes there were, which is less than asked only at the end
-/// of the file.
+/// Fills `out` with the bytes from `offset` on. Returns the number of bytes that were read, which is less than the
+/// length of `out` only at the end of the file.
 ///
 /// # Errors
-/// Returns the error of the operating system, except for an interruption, after which it reads on.
+/// Returns the error of the operating system. An interrupted read is continued instead.
 pub fn read_at(file: &File, mut offset: u64, out: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while let Some(rest) = out.get_mut(filled..).filter(|rest| !rest.is_empty()) {

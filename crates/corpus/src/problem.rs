@@ -1,79 +1,79 @@
-//! Problems inside a file.
+//! Problems in the content of a file.
 
 use std::fmt;
 
 use minwise::{Sentence, escape_control, visible};
 
-/// A problem inside a file of records.
+/// A problem in the content of a file of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileProblem {
     /// The content is damaged, or is not of the format of the file.
     Content {
-        /// The place in the file: a header, a footer, a row group and a column.
+        /// Place in the file, such as a header, a footer, or a row group and a column.
         place: String,
-        /// The fault at that place.
+        /// Fault at that place.
         message: String,
     },
     /// A library cannot write the file.
     Unwritten {
-        /// The place in the output: a row group, a record batch.
+        /// Place in the output, such as a row group or a record batch.
         place: String,
-        /// The reason.
+        /// Reason in words.
         message: String,
     },
     /// The file has no such column.
     NoColumn {
-        /// The column.
+        /// Name of the column.
         column: String,
-        /// The columns that the file has.
+        /// Columns that the file has.
         columns: Vec<String>,
     },
-    /// Two columns have the same name, and no rule decides between them.
+    /// Two columns have the same name, and no rule decides which is meant.
     RepeatedColumn {
-        /// The column.
+        /// Name of the column.
         column: String,
     },
-    /// A column holds no texts, or nothing that can be an id.
+    /// The type of a column does not fit: a text column holds no texts, or an id column no ids.
     ColumnType {
-        /// The column.
+        /// Name of the column.
         column: String,
-        /// The type of the column, in words.
+        /// Type of the column, in words.
         found: String,
-        /// The type that the column should have, in words.
+        /// Type that the column should have, in words.
         expected: &'static str,
-        /// The columns in the lists of the column, if it holds lists.
+        /// Columns in the lists of the column, if it holds lists.
         in_lists: Vec<String>,
     },
-    /// A path leads into a list, and the file has none.
+    /// A path leads into a list, but the file has no lists.
     NoLists {
-        /// The path.
+        /// Path of the field.
         field: String,
-        /// The columns that the file has; none if records have no columns.
+        /// Columns that the file has; empty if records have no columns.
         columns: Vec<String>,
     },
     /// A column cannot be converted to the format of an output.
     NotConverted {
-        /// The column.
+        /// Name of the column.
         column: String,
-        /// The type of the column, in words.
+        /// Type of the column, in words.
         found: String,
-        /// The format of the output.
+        /// Format of the output.
         to: String,
     },
     /// The column that is to be added exists already.
     ColumnExists {
-        /// The column.
+        /// Name of the column.
         column: String,
     },
     /// Records share a gzip member, so that no record can be copied as it is stored.
     SharedMember,
-    /// The caller asked for the bytes of a row of a table, which has none of its own.
+    /// The caller requested the bytes of a table row, but a row has no bytes of its own.
     NoBytes,
 }
 
 impl FileProblem {
-    /// A stable name, for programs and logs.
+    /// Returns a stable name, for programs and logs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -90,7 +90,7 @@ impl FileProblem {
         }
     }
 
-    /// A hint for the reader of the message: how to mend the problem.
+    /// Returns a hint that explains how to repair the problem, if there is one.
     pub(crate) fn hint(&self) -> Option<Sentence> {
         let hint: Sentence = match self {
             Self::Content { .. } => "it may be cut short, or of another format than its name says".into(),
@@ -123,7 +123,7 @@ impl FileProblem {
         Some(hint)
     }
 
-    /// Writes the message about a file. The control characters of its name are escaped already.
+    /// Writes the message about a file. The control characters of the file name are already escaped.
     pub(crate) fn describe(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Content { place, message } => {

@@ -10,19 +10,18 @@ thread_local! {
     static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work`; if it panics, returns the message of the panic. The panic is not printed, because the caller reports the message, and a
-/// log in JSON must have no other lines.
+/// Runs `work`. If `work` panics, returns the message of the panic. The panic is not printed, because the caller
+/// reports the message, and a JSON log must have no other lines.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     stay_quiet_while_caught();
     let before = IS_CAUGHT.replace(true);
-    // A panic leaves no broken state behind, because all that `work` has changed is dropped with the closure.
+    // A panic leaves no inconsistent state, because all that `work` has changed is dropped with the closure.
     let result = catch_unwind(AssertUnwindSafe(work));
     IS_CAUGHT.set(before);
     result.map_err(|panic| words_of(&*panic).to_owned())
 }
 
-/// Keeps panics that are caught from being printed. A process has only one panic hook, so ours is put around the hook that is
-/// there, once.
+/// Keeps caught panics from being printed. A process has only one panic hook, so ours wraps the existing hook, once.
 fn stay_quiet_while_caught() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -55,7 +54,7 @@ mod tests {
         assert!(!IS_CAUGHT.get());
     }
 
-    /// The test runner gives each test a process of its own, so that no other test sees this hook.
+    /// The test runner runs each test in a separate process, so no other test sees this hook.
     #[test]
     fn only_a_panic_that_is_caught_is_not_printed() {
         static PRINTED: AtomicUsize = AtomicUsize::new(0);

@@ -1,66 +1,66 @@
-//! Why a file gives no text.
+//! Reasons why a file gives no text.
 
 use std::fmt;
 
 use minwise::visible;
 
-/// Why a file gives no text. A refusal is a fact about the file, not a failure of the run.
+/// Reason why a file gives no text. A refusal is a fact about the file, not a failure of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The file is encrypted, and nobody gave a password.
+    /// The file is encrypted, and no password was given.
     Encrypted,
     /// The file has pictures or drawings but no characters: a scan, or a picture.
     OnlyPictures,
     /// The file has letters, but its fonts do not state which characters they are.
     UnknownLetters,
-    /// The file is over a limit, as it is stored or when it is decompressed.
+    /// The file exceeds a limit, as it is stored or when it is decompressed.
     TooLarge {
-        /// The bytes of the file, or the decompressed bytes at which extraction gave up.
+        /// Size of the file, or number of decompressed bytes at which extraction stopped.
         bytes: u64,
-        /// The limit.
+        /// Maximum number of bytes.
         limit: u64,
     },
-    /// The parts of the file lie deeper in one another than the limit allows.
+    /// The elements or objects of the file are nested deeper than the limit allows.
     TooDeep {
-        /// The limit.
+        /// Maximum depth.
         limit: usize,
     },
     /// The file has more pages than the limit allows.
     TooManyPages {
-        /// The number of pages of the file.
+        /// Number of pages of the file.
         pages: usize,
-        /// The limit.
+        /// Maximum number of pages.
         limit: usize,
     },
-    /// Extraction took more time than the limit allows.
+    /// Extraction took longer than the limit allows.
     TooSlow {
-        /// The limit, in milliseconds.
+        /// Maximum time, in milliseconds.
         limit_ms: u64,
     },
     /// Too many other files are being read at the same time.
     Busy,
-    /// The file is damaged, or breaks its format.
+    /// The file is damaged, or violates its format.
     Broken {
-        /// The fault in the file.
+        /// Fault in the file.
         why: String,
     },
     /// The program was built without the code that reads files of this kind.
     MissingFeature {
-        /// The kind of the file.
+        /// Kind of the file, in words.
         what: &'static str,
-        /// The feature of this crate that reads the kind.
+        /// Feature of this crate that reads files of this kind.
         feature: &'static str,
     },
-    /// Files of this kind are not read.
+    /// Files of this kind cannot be read.
     Unsupported {
-        /// The kind of the file, with what can be done about it.
+        /// Kind of the file, and how it can be made readable, in words.
         what: &'static str,
     },
 }
 
 impl Refusal {
-    /// A stable name for programs and counts.
+    /// Returns a stable name for programs and counts.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Encrypted => "encrypted",

@@ -1,6 +1,6 @@
-//! Records that are not documents.
+//! Records that are no documents.
 //!
-//! A reject is data, not a failure: it states the rule that the record breaks, so that rejects can be counted by
+//! A reject is data, not a failure. It states the rule that the record breaks, so that rejects can be counted by
 //! their codes, and listed for the person who made the file.
 
 use std::fmt;
@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::refusal::Refusal;
 
-/// A record that is not a document.
+/// A record that is no document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reject {
-    /// The rule that the record breaks.
+    /// Rule that the record breaks.
     pub reason: RejectReason,
-    /// The id of the record, if one could be read.
+    /// Id of the record, if an id could be read.
     pub id: Option<String>,
 }
 
@@ -35,8 +35,8 @@ impl fmt::Display for Reject {
     }
 }
 
-/// A rejected record or document. Every list of rejects has this form: `rejects.jsonl` of a report, the log of the command, and the
-/// API of the server.
+/// A rejected record or document. Every list of rejects has this form: `rejects.jsonl` of a report, the log of the
+/// command, and the API of the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Reject))]
@@ -71,104 +71,104 @@ impl RejectLine {
     }
 }
 
-/// Why a record is not a document.
+/// Reason why a record is no document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RejectReason {
     /// Bytes that are not UTF-8.
     InvalidUtf8 {
-        /// The first bad byte, counted from 0 at the start of the record.
+        /// Offset of the first invalid byte, counted from 0 at the start of the record.
         at: u64,
     },
     /// A line that is not JSON.
     InvalidJson {
-        /// The message of the parser.
+        /// Message of the parser.
         message: String,
-        /// The byte of the line with the fault, counted from 1.
+        /// Position of the fault in the line in bytes, counted from 1.
         column: u64,
     },
-    /// A line of JSON that is a list, a string or a number, and not an object.
+    /// A line of JSON that is no object, but a list, a string, a number or another value.
     NotAnObject,
     /// An object without the field that holds the text.
     MissingField {
-        /// The field.
+        /// Path of the field.
         field: String,
-        /// Paths to texts in lists to which the field leads.
+        /// Paths to texts in lists that may have been meant.
         in_lists: Vec<String>,
     },
-    /// The field that holds the text is null; of several fields, none has a text and one is null.
+    /// The field that holds the text is null. Of several fields, at least one is null and none has a text.
     Null {
-        /// The field, or the fields.
+        /// Path of the field, or paths of the fields.
         field: String,
     },
     /// A field that holds the wrong kind of value.
     WrongType {
-        /// The field.
+        /// Path of the field.
         field: String,
-        /// The kind of value that is there: `a number`, `an object`.
+        /// Kind of the value that was found: `a number`, `an object`.
         found: &'static str,
-        /// Paths to texts in the list, if a list is there.
+        /// Paths to texts in the list, if the value is a list.
         in_lists: Vec<String>,
     },
-    /// A field that the record has twice, and no rule decides between the two.
+    /// A field that the record has twice. No rule decides which of the two counts.
     DuplicateField {
-        /// The field.
+        /// Path of the field.
         field: String,
     },
     /// A CSV record with more or fewer fields than the header.
     FieldCount {
-        /// The number of fields of the header.
+        /// Number of fields of the header.
         expected: usize,
-        /// The number of fields of the record.
+        /// Number of fields of the record.
         found: usize,
     },
     /// A record with a quoted field that never ends.
     OpenQuote,
     /// A record over the limit. The record was not loaded.
     TooLarge {
-        /// The size of the record; for a compressed text file, the decompressed bytes at which reading gave up.
+        /// Size of the record. For a compressed text file, the number of decompressed bytes at which reading stopped.
         bytes: u64,
-        /// The limit.
+        /// Maximum size, in bytes.
         limit: u64,
     },
-    /// A compressed text file that is cut short or damaged.
+    /// A compressed text file that is cut off or damaged.
     Damaged {
-        /// How many decompressed bytes came out before the damage.
+        /// Number of bytes that were decompressed before the damage.
         at: u64,
-        /// The message of the decoder.
+        /// Message of the decoder.
         message: String,
     },
-    /// A file of a kind that is not read, or a file that gives no text.
+    /// A file of a kind that cannot be read, or a file that gives no text.
     NoText {
-        /// Why the file gives no text.
+        /// Reason why the file gives no text.
         refusal: Refusal,
     },
-    /// A record of a WARC file that breaks the format.
+    /// A record of a WARC file that violates the format.
     InvalidWarc {
-        /// The rule that the record breaks.
+        /// Rule that the record breaks.
         message: String,
     },
-    /// A file that was found in a folder or by a pattern and cannot be read: it may not be opened, or it is a link that leads
-    /// nowhere or in a circle.
+    /// A file that was found in a folder or by a pattern and cannot be read: the file may not be opened, or is a link
+    /// that leads nowhere or in a circle.
     Unreadable {
-        /// The reason in words.
+        /// Reason in words.
         message: String,
     },
-    /// A record of a crawl that holds no text, such as a picture or an empty body. The caller counts the record as skipped, not as
-    /// rejected, and keeps it beside the documents.
+    /// A record of a crawl that holds no text, such as a picture or an empty body. The caller counts the record as
+    /// skipped, not as rejected, and keeps it beside the documents.
     NotText {
-        /// The content of the record, in words.
+        /// Content of the record, in words.
         message: String,
     },
     /// An HTTP response whose body has an encoding that is not supported.
     UnreadEncoding {
-        /// The encoding, as `Content-Encoding` names it.
+        /// Encoding, as `Content-Encoding` names it.
         encoding: String,
     },
 }
 
 impl RejectReason {
-    /// A stable name for programs and counts.
+    /// Returns a stable name for programs and counts.
     pub fn code(&self) -> &'static str {
         match self {
             Self::InvalidUtf8 { .. } => "invalid_utf8",

@@ -1,13 +1,13 @@
-//! Methods that set the fields of options.
+//! Makes methods that set the fields of options.
 
-/// Gives a struct one method per field, which sets the field and returns the struct.
+/// Generates one method per field of a struct. The method sets the field and returns the struct.
 ///
-/// Structs of options are `#[non_exhaustive]`, so that a new option breaks no program. Programs cannot write literals of such a
-/// struct; they start from its default and chain these methods. Methods after the semicolon take whatever converts into the field, so
-/// that an optional value needs no `Some`.
+/// Structs of options are `#[non_exhaustive]`, so that a new option breaks no program. Programs cannot write literals
+/// of such a struct; they start from its default and chain these methods. Methods of fields after the semicolon
+/// accept any value that converts into the field, so that an optional value needs no `Some`.
 ///
-/// Each field in the list has the documentation of the field itself, so that readers of a method need not look for the field.
-/// `cargo x lint` compares the two.
+/// Each field in the list repeats the documentation of the field itself, so that readers of a method need not look it
+/// up. `cargo x lint` compares the two.
 macro_rules! setters {
     ($type:ident {
         $($(#[$plain_doc:meta])* $plain:ident: $plain_type:ty,)*

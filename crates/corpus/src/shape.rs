@@ -1,8 +1,8 @@
-//! The types of JSON values, gathered over all records.
+//! Gathers the types of JSON values over all records.
 //!
-//! A column of Parquet or Arrow has one type, which is known only when all records have been seen. Each chunk therefore notes the types
-//! of its values in a [`Shape`], and shapes are merged in the order of the records. Each type is kept with the first record that has it,
-//! so that a message can name two records that do not fit together.
+//! A column of Parquet or Arrow has one type, which is known only when all records have been read. Each chunk
+//! therefore notes the types of its values in a [`Shape`], and shapes are merged in the order of the records. For
+//! each type, the first record that has it is kept, so that a message can name two records that do not fit together.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -11,14 +11,15 @@ use std::sync::{Mutex, PoisonError};
 
 use arrow_schema::{DataType, Field, Fields};
 
-/// A record: the number of its source and the offset at which it begins.
+/// Place of a record: the number of its source and the offset at which it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct At {
     pub(crate) source: u32,
     pub(crate) offset: u64,
 }
 
-/// The kinds of values that one field had, each with the first record that has it. If all are `None`, every value was null.
+/// Types of the values that one field had, each with the first record that has it. If all are `None`, every value was
+/// null.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Shape {
     /// The first record with a boolean.
@@ -33,18 +34,18 @@ pub(crate) struct Shape {
     pub(crate) float: Option<At>,
     /// The first record with a number that no type of 64 bits holds.
     pub(crate) huge: Option<At>,
-    /// The first record with a list or an object inside too many others.
+    /// The first record with a list or an object that is nested too deep.
     pub(crate) deep: Option<At>,
     pub(crate) text: Option<At>,
     pub(crate) list: Option<(At, Box<Shape>)>,
     pub(crate) object: Option<(At, ObjectMembers)>,
 }
 
-/// Maximum number of members of one object that become columns. If an object has more, its keys are data, such as ids, and no names of
-/// columns.
+/// Maximum number of members of one object that become columns. If an object has more members, their names are data,
+/// such as ids, and no column names.
 const MOST_MEMBERS: usize = 10_000;
 
-/// The members of objects, in the order in which they were first seen.
+/// Members of objects, in the order in which they were first seen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ObjectMembers {
     all: Vec<ObjectMember>,
@@ -57,14 +58,14 @@ pub(crate) struct ObjectMembers {
 #[derive(Clone, Debug, PartialEq)]
 struct ObjectMember {
     name: String,
-    /// The first record that has it, even if its value is null there.
+    /// The first record that has the member, even if its value is null there.
     first: At,
     shape: Shape,
 }
 
 impl ObjectMembers {
-    /// Notes a member of the record at `at`, and returns its shape, which is new if the member was not seen before; `None` if the member is
-    /// over the limit.
+    /// Notes a member of the record at `at`, and returns its shape, which is new if the member was not seen before;
+    /// `None` if the member is over the limit.
     pub(crate) fn note(&mut self, name: &str, at: At) -> Option<&mut Shape> {
         if !self.has_room(name) {
             self.note_too_many(at);
@@ -91,13 +92,13 @@ impl ObjectMembers {
         self.too_many = Some(self.too_many.map_or(at, |first| first.min(at)));
     }
 
-    /// Every member with its shape.
+    /// Iterates over the members, with their shapes.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Shape)> {
         self.all.iter().map(|member| (member.name.as_str(), &member.shape))
     }
 
-    /// Adds the members of later records. Records that both have seen change nothing the second time, so `later` may begin within the
-    /// records of `self`. `later` must not begin before them, because each type is kept with its first record.
+    /// Adds the members of later records. Records that `self` has already noted change nothing, so `later` may begin
+    /// within the records of `self`. It must not begin before them, because each type is kept with its first record.
     pub(crate) fn merge(&mut self, later: Self) {
         if let Some(at) = later.too_many {
             self.note_too_many(at);
@@ -112,7 +113,7 @@ impl ObjectMembers {
     }
 }
 
-/// A number as a column holds it.
+/// A number in the form in which a column holds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Number {
     Signed(i64),
@@ -123,8 +124,8 @@ pub(crate) enum Number {
 }
 
 impl Number {
-    /// Parses a number of JSON. A number with a fraction or an exponent becomes the nearest float, even if its value is whole,
-    /// because every reader of JSON rounds it so; an integer must be exact.
+    /// Parses a number of JSON. A number with a fraction or an exponent becomes the nearest float, even if its value
+    /// is whole, because every reader of JSON rounds such numbers. An integer must be exact.
     pub(crate) fn of(text: &str) -> Self {
         let is_integer = !text.contains(['.', 'e', 'E']);
         if is_integer {
@@ -138,7 +139,8 @@ impl Number {
         match text.parse::<f64>() {
             Ok(number) if !number.is_finite() => Self::Huge,
             Ok(number) if is_integer && format!("{number:.0}") != text => Self::Huge,
-            // A number that is too small for a float parses as 0, so a digit other than 0 shows that its value would be lost.
+            // A number that is too small for a float parses as 0, so a nonzero digit shows that the value would be
+            // lost.
             Ok(0.0)
                 if text
                     .split(['e', 'E'])
@@ -152,11 +154,11 @@ impl Number {
         }
     }
 
-    /// The float that equals this number; `None` if no float does.
+    /// Returns the float that equals this number; `None` if no float does.
     pub(crate) fn to_float(self) -> Option<f64> {
         match self {
             Self::Signed(number) => {
-                // `i128` is needed, because the largest numbers round up to 2^63, which `i64` cannot hold.
+                // The comparison uses `i128`, because the largest numbers round up to 2^63, which `i64` cannot hold.
                 let float = number as f64;
                 (float as i128 == i128::from(number)).then_some(float)
             }
@@ -232,7 +234,7 @@ impl Shape {
         }
     }
 
-    /// The column type that holds every value.
+    /// Returns the column type that holds every value.
     pub(crate) fn data_type(&self) -> Result<DataType, Conflict> {
         let seen = self.seen();
         if let Some(at) = self.huge {
@@ -285,7 +287,7 @@ impl Shape {
         }
     }
 
-    /// The kinds of values that were seen, the first one first.
+    /// Returns the kinds of values that were seen, each with its first record, in the order of these records.
     pub(crate) fn seen(&self) -> Vec<(At, &'static str)> {
         let number = [self.integer, self.float, self.huge].into_iter().flatten().min();
         let mut seen: Vec<(At, &'static str)> = [
@@ -304,7 +306,7 @@ impl Shape {
 }
 
 impl ObjectMembers {
-    /// The columns that hold every value of the members.
+    /// Returns the columns that hold every value of the members.
     pub(crate) fn fields(&self) -> Result<Fields, Conflict> {
         if let Some(at) = self.too_many {
             return Err(Conflict::of([(at, "more than 10,000 different members")]));
@@ -317,12 +319,12 @@ impl ObjectMembers {
     }
 }
 
-/// Values that no column holds together.
+/// Values that cannot be held by one column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Conflict {
-    /// The names that lead to the values, the innermost first.
+    /// Names on the path to the values, the innermost first.
     names: Vec<String>,
-    /// The records that do not fit together, one or two, each with the kind of value that it has in the field.
+    /// The one or two records that do not fit, each with the kind of value that it has in the field.
     pub(crate) seen: Vec<(At, &'static str)>,
 }
 
@@ -336,7 +338,7 @@ impl Conflict {
         self
     }
 
-    /// The path of the field, as it is written.
+    /// Returns the path of the field, as it is written.
     pub(crate) fn field(&self) -> String {
         let mut path = String::new();
         for name in self.names.iter().rev() {
@@ -349,19 +351,20 @@ impl Conflict {
     }
 }
 
-/// The shapes of the records of a corpus, noted while it is scanned if an output needs them.
+/// Shapes of the records of a corpus. They are noted while the corpus is scanned, if an output needs them.
 ///
-/// Several threads note the chunks of a source, nearly in order. Chunks that touch or overlap are merged into one stretch, so that a
-/// source that is scanned keeps one stretch, and a few that wait for a chunk before them.
+/// Several threads note the chunks of a source, nearly in order. Chunks that touch or overlap are merged into one
+/// stretch. A source that is being scanned thus has one long stretch, and a few stretches that wait for a chunk
+/// before them.
 #[derive(Debug)]
 pub(crate) struct Shapes {
-    /// The first source of which shapes are needed.
+    /// Number of the first source whose shapes are needed.
     first_wanted: AtomicU32,
-    /// The stretches, by source and first byte. No two stretches of a source touch.
+    /// Stretches, by source and offset of the first byte. No two stretches of a source touch.
     noted: Mutex<BTreeMap<(u32, u64), RecordStretch>>,
 }
 
-/// The records that begin in consecutive bytes of a source.
+/// Shapes of the records that begin in consecutive bytes of a source.
 #[derive(Debug)]
 struct RecordStretch {
     end: u64,
@@ -369,7 +372,7 @@ struct RecordStretch {
 }
 
 impl RecordStretch {
-    /// Adds a stretch that begins within this one or at its end.
+    /// Adds a stretch that begins within this stretch or at its end.
     fn merge(&mut self, next: Self) {
         self.members.merge(next.members);
         self.end = self.end.max(next.end);
@@ -384,13 +387,13 @@ impl Default for Shapes {
 }
 
 impl Shapes {
-    /// Makes every later scan note the shapes of this source and of all sources after it. A caller gives the first input: references come
-    /// before inputs and are never converted.
+    /// Makes every later scan note the shapes of this source and of all sources after it. Callers pass the first
+    /// input, because references come before the inputs and are never converted.
     pub(crate) fn want_from(&self, source: u32) {
         self.first_wanted.fetch_min(source, Ordering::Relaxed);
     }
 
-    /// Whether a scan of this source has to note shapes.
+    /// Reports whether a scan of this source has to note shapes.
     pub(crate) fn are_wanted(&self, source: u32) -> bool {
         source >= self.first_wanted.load(Ordering::Relaxed)
     }
@@ -401,7 +404,7 @@ impl Shapes {
         let (mut start, mut stretch) = (bytes.start, RecordStretch { end: bytes.end, members });
         let before = noted.range((source, 0)..=(source, start)).next_back();
         if let Some((&key, before)) = before.filter(|(_, before)| before.end >= start) {
-            // All these bytes were noted before, and a second scan finds the same shape.
+            // All these bytes were already noted, and a second scan finds the same shapes.
             if before.end >= stretch.end {
                 return;
             }
@@ -418,7 +421,8 @@ impl Shapes {
         noted.insert((source, start), stretch);
     }
 
-    /// The shape of all records of a source of `size_bytes` bytes; `None` if not all of them were scanned.
+    /// Returns the shape of all records of a source of `size_bytes` bytes; `None` if some of its records were not
+    /// scanned.
     pub(crate) fn of(&self, source: u32, size_bytes: u64) -> Option<ObjectMembers> {
         let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         match noted.get(&(source, 0)) {
@@ -508,8 +512,8 @@ mod tests {
         assert_eq!(names(shapes.of(2, 0).unwrap()), Vec::<String>::new());
     }
 
-    /// Makes the members of records, of which one begins at each byte. Each record has one of seven members, with one of several kinds of
-    /// values.
+    /// Makes the members of records. One record begins at each byte, and has one of seven members, with one of
+    /// several kinds of values.
     fn seen(records: Range<u64>) -> ObjectMembers {
         let mut members = ObjectMembers::default();
         for record in records {
@@ -532,7 +536,7 @@ mod tests {
     fn chunks_that_touch_are_kept_as_one() {
         let shapes = Shapes::default();
         let kept = || shapes.noted.lock().unwrap().len();
-        // Two threads note chunks, and one thread is a chunk behind.
+        // Two threads note chunks, and one of them is a chunk behind.
         for chunk in (0..100).step_by(2) {
             for chunk in [chunk + 1, chunk] {
                 shapes.note(3, chunk * 10..chunk * 10 + 10, seen(chunk * 10..chunk * 10 + 10));
@@ -545,13 +549,13 @@ mod tests {
         shapes.note(3, 995..1000, seen(995..1000));
         shapes.note(3, 0..7, seen(0..7));
         assert_eq!((kept(), shapes.of(3, 1000)), (1, Some(seen(0..1000))));
-        // Other sources have stretches of their own.
+        // Each source has its own stretches.
         shapes.note(4, 0..10, seen(0..10));
         shapes.note(2, 0..10, seen(0..10));
         assert_eq!((kept(), shapes.of(4, 10)), (3, Some(seen(0..10))));
     }
 
-    /// The order in which chunks are noted depends on the threads.
+    /// The order in which chunks are noted depends on the threads, so the result must not depend on the order.
     #[test]
     fn members_over_the_limit_are_the_same_in_any_order() {
         let part = |number: u64| {

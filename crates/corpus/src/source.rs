@@ -1,4 +1,4 @@
-//! A source: one input file, standard input, or documents in memory, as it can be read by position.
+//! A source: one input file, standard input, or documents in memory. A source can be read by position.
 
 use std::fs::{File, Metadata};
 use std::path::Path;
@@ -17,15 +17,16 @@ use crate::problem::FileProblem;
 #[derive(Debug)]
 pub struct Source {
     pub(crate) name: Arc<str>,
-    /// The byte of `name` at which the path inside the given folder begins.
+    /// Offset in `name` at which the path inside the given folder begins.
     pub(crate) id_start: usize,
     pub(crate) origin: Origin,
     pub(crate) store: SourceBytes,
     pub(crate) size_bytes: u64,
-    /// The compression of a file that is read in place; `None` if the file is not compressed, or was decompressed to the spool.
+    /// The compression of a file that is read in place; `None` if the file is not compressed, or was decompressed to
+    /// the spool.
     pub(crate) compression: Option<Compression>,
     pub(crate) format: Format,
-    /// The gzip file that was decompressed to the spool, if its members are needed.
+    /// The gzip file that was decompressed to the spool; `None` if its members are not needed.
     pub(crate) packed: Option<Packed>,
 }
 
@@ -37,41 +38,42 @@ pub(crate) struct Packed {
     pub(crate) modified: Option<SystemTime>,
 }
 
-/// The origin of a source, which gives its path.
+/// Origin of a source, from which its path follows.
 #[derive(Debug)]
 pub(crate) enum Origin {
     Stdin,
-    /// A path that is spelled exactly like the name. Nearly all paths are, so that the path is not stored a second time.
+    /// A path that is spelled exactly like the name. Nearly all paths are, so the path is not stored a second time.
     Named,
-    /// A path that is spelled otherwise than the name, such as one that is not UTF-8.
+    /// A path that is spelled differently from the name, for example because it is not UTF-8.
     Path(Box<Path>),
     /// Memory of the program.
     Memory,
-    /// A file that the program wrote in place of its memory. Its name is not its path.
+    /// A file that the program wrote to hold its data outside memory. The name of the source is not the path of this
+    /// file.
     NamedFile(Box<Path>),
 }
 
-/// Where the bytes of a source are.
+/// Location of the bytes of a source.
 #[derive(Debug)]
 pub(crate) enum SourceBytes {
-    /// In the file itself. Only some files are kept open, because there may be hundreds of thousands.
+    /// The file itself. Only some files are kept open, because there may be hundreds of thousands of files.
     InPlace { modified: Option<SystemTime>, kept_open: Option<Arc<File>> },
-    /// In the spool, from `base` on.
+    /// The spool, from the offset `base` on.
     Spooled { base: u64 },
-    /// In memory. There are no bytes to read by position, only records.
+    /// Memory. Records can be read, but there are no bytes to read by position.
     Memory(InMemory),
-    /// Nowhere: the file cannot be read, for this reason.
+    /// No bytes, because the file cannot be read, for this reason.
     Unreadable { message: String },
 }
 
 impl Source {
-    /// The path as the user would write it, with forward slashes; `-` for standard input; for documents in memory the name that
-    /// they were given.
+    /// Returns the path as the user would write it, with forward slashes; `-` for standard input; for documents in
+    /// memory, the name that the program gave them.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The path of the file; `None` for standard input and documents in memory.
+    /// Returns the path of the file; `None` for standard input and documents in memory.
     pub fn path(&self) -> Option<&Path> {
         match &self.origin {
             Origin::Stdin | Origin::Memory => None,
@@ -80,34 +82,34 @@ impl Source {
         }
     }
 
-    /// Whether the documents are data of the program, so that messages cannot name them by file and line.
+    /// Reports whether the documents are data of the program, so that messages cannot name them by file and line.
     pub fn is_data(&self) -> bool {
         matches!(self.origin, Origin::Memory | Origin::NamedFile(_))
     }
 
-    /// The number of bytes that can be read by position: decompressed for compressed JSONL, as stored for a text
-    /// file. For documents in memory, the bytes of their texts.
+    /// Returns the number of bytes that can be read by position: the decompressed size of compressed JSONL, or the
+    /// stored size of a text file. For documents in memory, returns the total size of their texts.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 
-    /// The path inside the given folder. If the source is a document, this path is its id; in an output folder, it is the
-    /// name of the output.
+    /// Returns the path inside the given folder. If the source is a document, this path is its id; in an output
+    /// folder, this path is the name of the output.
     pub fn id(&self) -> &str {
         self.name.get(self.id_start..).unwrap_or(&self.name)
     }
 
-    /// Whether the source holds many documents or is one.
+    /// Returns whether the source holds many documents or is one document.
     pub fn layout(&self) -> Layout {
         self.format.layout()
     }
 
-    /// The format of the source.
+    /// Returns the format of the source.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// The documents, if they lie in memory.
+    /// Returns the documents, if they lie in memory.
     pub(crate) fn memory(&self) -> Option<&InMemory> {
         match &self.store {
             SourceBytes::Memory(memory) => Some(memory),
@@ -117,8 +119,8 @@ impl Source {
         }
     }
 
-    /// Why the file cannot be read, if it cannot. Such a source was found in a folder or by a pattern; it has no bytes, and is
-    /// rejected when it is scanned.
+    /// Returns the reason why the file cannot be read; `None` if it can. An unreadable file was found in a folder or
+    /// by a pattern. Its source has no bytes, and a scan rejects it.
     pub fn unreadable(&self) -> Option<&str> {
         match &self.store {
             SourceBytes::Unreadable { message } => Some(message),
@@ -145,11 +147,12 @@ impl Source {
             (SourceBytes::InPlace { .. }, None)
             | (SourceBytes::Memory(_) | SourceBytes::Unreadable { .. }, _) => (None, 0),
         };
-        // Without a file, the source has no bytes to read: the spool is empty, or the source is in memory or unreadable.
+        // Without a file, the source has no bytes to read: the spool is empty, or the source is in memory or
+        // unreadable.
         Ok(SourceReader { file, base, size_bytes: self.size_bytes, name: Arc::clone(&self.name) })
     }
 
-    /// Opens the gzip file of a source, as it is stored, with its members; `None` if they are not known.
+    /// Opens the gzip file of a source, as it is stored, with its members; `None` if the members are not known.
     pub(crate) fn open_packed(&self) -> Result<Option<(SourceReader, &GzipMembers)>> {
         let (Some(packed), Some(path)) = (&self.packed, self.path()) else { return Ok(None) };
         let file = open_file(path, &self.name)?;
@@ -168,7 +171,7 @@ impl Source {
     }
 }
 
-/// Opens a file for reading; the error names it as the user did.
+/// Opens a file for reading. Its error names the file as the user did.
 ///
 /// # Errors
 /// Fails with [`ErrorKind::Io`] if the file cannot be opened.
@@ -178,14 +181,15 @@ pub fn open_file(path: &Path, name: &str) -> Result<File> {
     Ok(file.map_err(|error| Error::io("open", name, os_error(error)))?.into_parts().0)
 }
 
-/// The operating system's error inside one of `fs_err`, whose text repeats the path.
+/// Returns the operating system's error inside an error of `fs_err`, because the text of the outer error repeats the
+/// path.
 pub fn os_error(error: std::io::Error) -> std::io::Error {
     let inside = error.get_ref().and_then(|wrapped| wrapped.source());
     let number = inside.and_then(|inside| inside.downcast_ref::<std::io::Error>()?.raw_os_error());
     number.or(error.raw_os_error()).map_or(error, std::io::Error::from_raw_os_error)
 }
 
-/// The operating system's reason for an error, without the path.
+/// Returns the operating system's reason for an error, without the path.
 pub fn reason_of(error: std::io::Error) -> String {
     os_error(error).to_string()
 }
@@ -208,8 +212,8 @@ impl SourceReader {
         &self.name
     }
 
-    /// Fills `out` from `offset` on. The caller asks only for bytes that were there when the corpus was
-    /// opened, so that too few of them means that the file has changed.
+    /// Fills `out` with the bytes from `offset` on. Callers request only bytes that existed when the corpus was
+    /// opened, so a short read means that the file has changed.
     pub(crate) fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> Result<()> {
         let file = match &self.file {
             Some(file) => file,

@@ -1,4 +1,4 @@
-//! Open sources: the trait of their contents, the state that they share, and the list of all of them.
+//! Open sources: the trait of their contents, the state that they share, and the list of all sources.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -22,15 +22,15 @@ use crate::shape::Shapes;
 use crate::source::{Source, SourceReader};
 use crate::unfolded::Unfolded;
 
-/// Bytes that are read at a time to count line ends.
+/// Number of bytes that are read at a time to count line ends.
 const LINE_BYTES: u64 = 256 << 10;
 
-/// The number of lines that start in a chunk, blank ones included; for tables, the number of its rows; for text files, 0.
+/// Number of lines that start in a chunk, including blank lines. A table counts rows instead, and a text file has 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScannedLines(pub u64);
 
-/// Where a source can be cut into parts that are scanned in parallel.
+/// Places at which a source can be cut into parts that are scanned in parallel.
 #[derive(Debug)]
 pub(crate) enum CutPoints {
     /// At any byte: a part owns the records that *start* in it.
@@ -44,9 +44,9 @@ pub(crate) enum CutPoints {
 /// The size of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PieceSize {
-    /// The bytes that it decodes to.
+    /// Number of bytes that the piece decodes to.
     pub(crate) decoded_bytes: u64,
-    /// The bytes that it takes in its source.
+    /// Number of bytes that the piece takes in its source.
     pub(crate) stored_bytes: u64,
 }
 
@@ -61,22 +61,23 @@ pub(crate) enum SourcePart {
     Whole,
 }
 
-/// Visits a record: a document, or the reason why it is none.
+/// A closure that visits a record: a document, or the reason why the record is no document.
 pub(crate) type RecordVisitor<'v> = dyn FnMut(RecordPlace, Result<MaybeLong<'_>, Reject>) + 'v;
 
-/// Takes a record batch.
+/// A closure that takes a record batch.
 pub(crate) type TakeBatch<'t> = dyn FnMut(RecordBatch) -> Result<()> + 't;
 
-/// The inside of an open source. Containers implement this trait; one value per source lives as long as the corpus, and all threads use
-/// it.
+/// Content of an open source: where the source can be cut, and how its records are read. Containers implement this
+/// trait. One value per source lives as long as the corpus, and all threads share it.
 ///
-/// A method is called per chunk or per record that is read again, so dynamic dispatch costs nothing that can be measured.
+/// A method is called once per chunk, or once per record that is read again, so the cost of dynamic dispatch is too
+/// small to be measured.
 pub(crate) trait Content: Any + Debug + Send + Sync {
-    /// Where the source can be cut.
+    /// Returns the places where the source can be cut.
     fn cuts(&self, source: &Source) -> CutPoints;
 
-    /// Visits the records of a part, in order. A bad record is visited as a [`Reject`]; only a source that cannot be read, or
-    /// does not have the part, is an error.
+    /// Visits the records of a part, in order. A bad record is visited as a [`Reject`]. The scan fails only if the
+    /// source cannot be read or does not have the part.
     fn scan(
         &self,
         part: &SourcePart,
@@ -94,7 +95,8 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
         scratch: &'s mut Scratch,
     ) -> Result<Result<Document<'s>, Reject>>;
 
-    /// Reads a long record again so that its text can be read piece by piece; `None` if it has to be loaded.
+    /// Reads a long record again, in such a way that its text can be read piece by piece; `None` if the record has to
+    /// be loaded.
     fn read_long(
         &self,
         _place: &RecordPlace,
@@ -103,54 +105,59 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
         Ok(None)
     }
 
-    /// The number of rows, if places are numbers of rows that have no bytes of their own; `None` if places are ranges of bytes.
+    /// Returns the number of rows, if places are row numbers and rows have no bytes of their own; `None` if places
+    /// are ranges of bytes.
     fn rows(&self) -> Option<u64> {
         None
     }
 
-    /// The bytes of all texts, if the source lies in memory and so has no size of its own.
+    /// Returns the total bytes of all texts, if the source lies in memory and so has no size of its own.
     fn text_bytes(&self) -> Option<u64> {
         None
     }
 
-    /// Gives `take` the content of all records, piece by piece: bytes from which a hash can be computed, and the bytes of their texts. Returns
-    /// `false` as soon as `take` does. `None` if the bytes of the source itself can be hashed.
+    /// Passes the content of all records to `take`, piece by piece: the bytes to hash, and the number of bytes of the
+    /// texts among them. Returns `false` as soon as `take` does; `None` if the bytes of the source itself can be
+    /// hashed.
     fn hash_records(&self, _take: &mut dyn FnMut(&[u8], u64) -> bool) -> Option<bool> {
         None
     }
 
-    /// The bytes before the first record, which are copied before the records.
+    /// Returns the number of bytes before the first record. These bytes are copied before the records.
     fn header_bytes(&self) -> u64 {
         0
     }
 
-    /// The names of the columns that all records have; `None` if each record names its own fields.
+    /// Returns the names of the columns that all records have; `None` if each record names its own fields.
     fn columns(&self) -> Option<Vec<&str>> {
         None
     }
 
-    /// Why records of this source and of another one of the same format cannot be written as one file; `None` if they can.
+    /// Returns the reason why records of this source and of `other`, which has the same format, cannot be written as
+    /// one file; `None` if they can.
     fn difference(&self, _other: &dyn Content) -> Option<String> {
         None
     }
-    /// Whether the source is compressed by gzip and records lie together in one member, so that none can be cut out as it is.
+    /// Reports whether the source is a gzip file with several records in one member, so that no record can be copied
+    /// without decompressing.
     fn shares_members(&self) -> bool {
         false
     }
 
-    /// The number of records that note an earlier visit of a page. They are no documents, and all are kept.
+    /// Returns the number of records that note an earlier visit of a page. Such records are no documents, and all are
+    /// kept.
     fn revisits(&self) -> u64 {
         0
     }
 
-    /// The columns of the records as Arrow describes them; `None` if the columns follow only from the records, by their
-    /// [shapes](Shapes). Formats that are never converted have no columns.
+    /// Returns the columns of the records as an Arrow schema; `None` if the columns follow only from the values of
+    /// the records, by their [shapes](Shapes). Formats that are never converted have no columns.
     fn schema(&self, _handle: &SourceHandle<'_>) -> Result<Option<SchemaRef>> {
         Ok(None)
     }
 
-    /// Gives records of this source to `take` as record batches, in the order given. If the columns follow from the records, the
-    /// batches have the columns of `schema`; otherwise they have the columns of the source.
+    /// Passes records of this source to `take` as record batches, in the order given. If the columns follow from the
+    /// records, the batches have the columns of `schema`; otherwise they have the columns of the source.
     fn batches(
         &self,
         handle: &SourceHandle<'_>,
@@ -161,7 +168,7 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
         Err(handle.no_such_place(0))
     }
 
-    /// The names of the fields that one record has, as far as they are written in it.
+    /// Returns the names of the fields of one record, as they are written in it.
     fn field_names(
         &self,
         _place: &RecordPlace,
@@ -184,12 +191,12 @@ pub(crate) struct CorpusState {
     pub(crate) found: FoundTexts,
     /// The types of JSON values, if an output needs them.
     pub(crate) shapes: Shapes,
-    /// Mutex of the turns: a scan holds it while it has something long in memory.
+    /// Mutex that a scan holds while it has a long record in memory ([`LoadTurns`]).
     long: Mutex<()>,
 }
 
 impl CorpusState {
-    /// The state of a corpus of which nothing has been read.
+    /// Makes the state of a corpus before any record is read.
     pub(crate) fn new(options: ReadOptions, spool: Option<Arc<File>>) -> Self {
         Self {
             spool,
@@ -201,21 +208,21 @@ impl CorpusState {
         }
     }
 
-    /// The turns of one scan.
+    /// Makes the lock with which one scan loads long records.
     pub(crate) fn turns(&self) -> LoadTurns<'_> {
         LoadTurns { long: &self.long, taken: RefCell::default() }
     }
 }
 
-/// The turns of one scan. Only one thread at a time loads something long, because it is in memory twice, as bytes and as text,
-/// and giants read by all threads together would fill the memory.
+/// Lock that one scan takes before it loads a long record. Only one thread at a time loads a long record, because the
+/// record is in memory twice, as bytes and as text. Long records in all threads at once would fill the memory.
 pub(crate) struct LoadTurns<'a> {
     long: &'a Mutex<()>,
     taken: RefCell<Option<MutexGuard<'a, ()>>>,
 }
 
 impl LoadTurns<'_> {
-    /// Waits for the turn, unless this scan has it already. The turn ends with the scan.
+    /// Waits for the lock, unless this scan holds it already. The scan holds the lock to its end.
     pub(crate) fn take(&self) {
         let mut taken = self.taken.borrow_mut();
         if taken.is_none() {
@@ -223,7 +230,7 @@ impl LoadTurns<'_> {
         }
     }
 
-    /// Whether this scan has its turn.
+    /// Reports whether this scan holds the lock.
     pub(crate) fn is_taken(&self) -> bool {
         self.taken.borrow().is_some()
     }
@@ -244,7 +251,7 @@ impl<'a> SourceHandle<'a> {
         self.source.open(self.shared.spool.as_ref())
     }
 
-    /// The options with which the corpus was opened.
+    /// Returns the options with which the corpus was opened.
     pub(crate) fn options(&self) -> &'a ReadOptions {
         &self.shared.options
     }
@@ -256,7 +263,7 @@ impl<'a> SourceHandle<'a> {
         Ok(out)
     }
 
-    /// The number of the line at an offset, counted from 1.
+    /// Counts the lines up to an offset, and returns the number of the line there, counted from 1.
     pub(crate) fn line_at(&self, offset: u64) -> Result<u64> {
         let reader = self.reader()?;
         let (mut lines, mut at, mut block) = (1, 0, Vec::new());
@@ -277,7 +284,7 @@ impl<'a> SourceHandle<'a> {
         )
     }
 
-    /// Makes the error that the source has nothing at `offset`.
+    /// Makes the error that the source has no record at `offset`.
     pub(crate) fn no_such_place(&self, offset: u64) -> Error {
         Error::new(ErrorKind::NoSuchPlace { source: self.number, offset })
     }
@@ -289,13 +296,13 @@ pub(crate) struct Sources {
     all: Vec<Source>,
     /// The content of each source.
     contents: Vec<Box<dyn Content>>,
-    /// How many of the first sources are references.
+    /// Number of references, which are the first of all sources.
     references: usize,
     shared: CorpusState,
 }
 
 impl Sources {
-    /// Sources with their contents, of which the first are references.
+    /// Makes the list of all sources with their contents. The first `references` sources are references.
     pub(crate) fn new(
         all: Vec<Source>,
         contents: Vec<Box<dyn Content>>,
@@ -305,45 +312,46 @@ impl Sources {
         Self { all, contents, references, shared }
     }
 
-    /// All sources, in order.
+    /// Returns all sources, in order.
     pub(crate) fn all(&self) -> &[Source] {
         &self.all
     }
 
-    /// How many of the first sources are references.
+    /// Returns the number of references, which are the first of all sources.
     pub(crate) fn references(&self) -> u32 {
         self.references as u32
     }
 
-    /// The sources that are not references.
+    /// Returns the sources that are not references.
     pub(crate) fn inputs(&self) -> &[Source] {
-        // `references` is at most the number of sources, because `input::resolve` counts it among them.
+        // `references` is at most the number of sources, because `input::resolve` counts references among the
+        // sources.
         &self.all[self.references..]
     }
 
-    /// The state that all sources share.
+    /// Returns the state that all sources share.
     pub(crate) fn shared(&self) -> &CorpusState {
         &self.shared
     }
 
-    /// All sources with their contents, in order.
+    /// Iterates over all sources with their contents, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (SourceHandle<'_>, &dyn Content)> {
         (0..).zip(&self.all).zip(&self.contents).map(|((number, source), content)| {
             (SourceHandle { number, source, shared: &self.shared }, content.as_ref())
         })
     }
 
-    /// The sources that are not references, with their contents.
+    /// Iterates over the sources that are not references, with their contents.
     pub(crate) fn iter_inputs(&self) -> impl Iterator<Item = (SourceHandle<'_>, &dyn Content)> {
         self.iter().skip(self.references)
     }
 
-    /// A source with its content, by its number.
+    /// Returns the source with this number, and its content.
     pub(crate) fn get(&self, number: u32) -> Result<(SourceHandle<'_>, &dyn Content)> {
         self.find(number).ok_or_else(|| no_such_place(number, 0))
     }
 
-    /// The source that has a record at this place.
+    /// Returns the source that has a record at this place, and its content.
     pub(crate) fn at(&self, place: &RecordPlace) -> Result<(SourceHandle<'_>, &dyn Content)> {
         let is_there = |(handle, content): &(SourceHandle<'_>, &dyn Content)| {
             let end = place.offset.checked_add(u64::from(place.len));
@@ -354,7 +362,7 @@ impl Sources {
         found.ok_or_else(|| no_such_place(place.source, place.offset))
     }
 
-    /// The content of a source, as the type of its container.
+    /// Returns the content of a source, as the type of its container.
     pub(crate) fn content_as<T: Content>(&self, number: u32) -> Result<&T> {
         let (handle, content) = self.get(number)?;
         (content as &dyn Any).downcast_ref().ok_or_else(|| handle.no_such_place(0))
@@ -365,7 +373,7 @@ impl Sources {
         self.get(number)?.0.reader()
     }
 
-    /// The bytes of a record exactly as they are in the input.
+    /// Reads the bytes of a record exactly as they are in the input.
     pub(crate) fn read_raw<'s>(&self, place: &RecordPlace, scratch: &'s mut Scratch) -> Result<&'s [u8]> {
         let (handle, content) = self.at(place)?;
         check_bytes(&handle, content)?;
@@ -389,7 +397,7 @@ impl Sources {
     }
 }
 
-/// Refuses a table, whose rows have no bytes of their own.
+/// Refuses a table, because its rows have no bytes of their own.
 fn check_bytes(handle: &SourceHandle<'_>, content: &dyn Content) -> Result<()> {
     match content.rows() {
         Some(_) => Err(Error::inside(handle.source.name(), FileProblem::NoBytes)),

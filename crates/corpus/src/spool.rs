@@ -1,7 +1,7 @@
-//! The temporary copy of all inputs that cannot be read by position.
+//! Keeps the temporary copy of all inputs that cannot be read by position.
 //!
-//! All these inputs go into *one* unnamed file, source after source. A data set of thousands of compressed shards
-//! then needs one file handle, and nothing is left behind however the process ends.
+//! All these inputs are copied to *one* unnamed file, source after source. A data set of thousands of compressed
+//! files then needs one file handle, and no file is left behind, however the process ends.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -13,10 +13,10 @@ use minwise::{Observer, Stage};
 use crate::compression::{Compression, is_damage};
 use crate::error::{Error, ErrorKind, Result, SPOOL};
 
-/// Bytes that are copied at a time. The [`Observer`] is asked once per block.
+/// Number of bytes that are copied at a time. The [`Observer`] is called once per block.
 const BLOCK_BYTES: usize = 256 << 10;
 
-/// The temporary file, made when it is first needed.
+/// Temporary file that is made when it is first needed.
 #[derive(Debug, Default)]
 pub(crate) struct Spool {
     folder: Option<PathBuf>,
@@ -24,7 +24,7 @@ pub(crate) struct Spool {
     end: u64,
 }
 
-/// Where in the spool a source lies.
+/// Place of a source in the spool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spooled {
     pub(crate) base: u64,
@@ -32,13 +32,13 @@ pub(crate) struct Spooled {
 }
 
 impl Spool {
-    /// A spool whose file will be made in `folder`, or else where the system keeps temporary files.
+    /// Makes a spool. Its file will be made in `folder`, or else in the system's folder for temporary files.
     pub(crate) fn new(folder: Option<PathBuf>) -> Self {
         Self { folder, file: None, end: 0 }
     }
 
-    /// Appends all bytes of `reader`. If `compression` is given, `reader` decompresses the source. `name` is
-    /// for messages.
+    /// Appends all bytes of `reader`. If `compression` is given, `reader` decompresses the source. `name` is used in
+    /// messages.
     pub(crate) fn append(
         &mut self,
         name: &str,
@@ -61,7 +61,7 @@ impl Spool {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(read_error(name, compression, self.end - base, error)),
             };
-            // If a decoder claims more bytes than the block can hold, its bytes are not to be trusted, either.
+            // A decoder that claims more bytes than the block can hold is broken, so its bytes cannot be trusted.
             let read = block.get(..bytes).ok_or_else(|| {
                 let claim = io::Error::other(format!("{bytes} bytes were read into {BLOCK_BYTES}"));
                 Error::io("read", name, claim)
@@ -72,12 +72,12 @@ impl Spool {
         }
     }
 
-    /// The file, if anything was spooled so far.
+    /// Returns the file, if anything was spooled so far.
     pub(crate) fn opened(&self) -> Option<&File> {
         self.file.as_ref()
     }
 
-    /// The file, if anything was spooled.
+    /// Returns the file, if anything was spooled.
     pub(crate) fn into_file(self) -> Option<Arc<File>> {
         self.file.map(Arc::new)
     }

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::error::{Error, Result, TEMPORARY};
 use crate::positional::{read_at, write_at};
 
-/// An unnamed file that grows at its end, is read anywhere, and disappears however the process ends.
+/// Unnamed file that grows at its end, can be read anywhere, and disappears however the process ends.
 #[derive(Debug)]
 pub struct Temporary {
     file: File,
@@ -18,7 +18,7 @@ pub struct Temporary {
 }
 
 impl Temporary {
-    /// Makes a temporary file in `folder`, or else where the system keeps temporary files.
+    /// Makes a temporary file in `folder`, or else in the system's folder for temporary files.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the file cannot be made.
@@ -29,12 +29,12 @@ impl Temporary {
         Ok(Self { file, size_bytes: AtomicU64::new(0) })
     }
 
-    /// The size of the file in bytes.
+    /// Returns the size of the file in bytes.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes.load(Ordering::Acquire)
     }
 
-    /// Writes bytes at the end; returns the offset at which they begin.
+    /// Writes bytes at the end of the file. Returns the offset at which they begin.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the bytes cannot be written, such as on a full disk.
@@ -44,7 +44,7 @@ impl Temporary {
         Ok(begin)
     }
 
-    /// Fills `out` with the bytes from `offset` on, which must have been written.
+    /// Fills `out` with the bytes from `offset` on, which must already be written.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the bytes cannot be read or were never written.
@@ -57,12 +57,12 @@ impl Temporary {
     }
 }
 
-/// A folder for temporary files, which is removed with all that is in it when the value is dropped.
+/// Folder for temporary files. When the value is dropped, the folder and all its files are removed.
 #[derive(Debug)]
 pub struct TemporaryFolder(TempDir);
 
 impl TemporaryFolder {
-    /// Makes a temporary folder in `folder`, or else where the system keeps temporary files.
+    /// Makes a temporary folder in `folder`, or else in the system's folder for temporary files.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the folder cannot be made.
@@ -75,7 +75,7 @@ impl TemporaryFolder {
             .map_err(|error| Error::path("make a temporary folder in", &folder, error))
     }
 
-    /// The path of the folder.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         self.0.path()
     }

@@ -1,4 +1,4 @@
-//! Why records cannot be written in the format of an output.
+//! Reasons why records cannot be written in the format of an output.
 
 use std::fmt;
 
@@ -6,52 +6,52 @@ use minwise::{Sentence, escape_control as shown, visible};
 
 use crate::format::Format;
 
-/// Why records cannot be written in the format of an output.
+/// Reason why records cannot be written in the format of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unconverted {
-    /// Records of a format that cannot be converted to another one.
+    /// Records of a format that cannot be converted to another format.
     NoConversion {
-        /// The file.
+        /// Name of the file.
         name: String,
-        /// The format of the records.
+        /// Format of the records.
         from: Format,
-        /// The format of the output.
+        /// Format of the output.
         to: Format,
     },
     /// Inputs of several formats, and an output whose name states no format.
     NoOutputFormat {
-        /// The output; `None` for standard output.
+        /// Path of the output; `None` for standard output.
         output: Option<String>,
-        /// The name of an input.
+        /// Name of an input.
         first: String,
-        /// The format of `first`.
+        /// Format of `first`.
         first_format: Format,
-        /// The name of an input of another format.
+        /// Name of an input of another format.
         second: String,
-        /// The format of `second`.
+        /// Format of `second`.
         second_format: Format,
     },
-    /// Values that no column of an output holds together.
+    /// Values that cannot be held by one column of an output.
     MixedTypes {
-        /// The field.
+        /// Path of the field.
         field: String,
-        /// The format of the output.
+        /// Format of the output.
         to: Format,
-        /// The places of one or two values, each with the kind of the value.
+        /// Places of one or two values, each with the kind of the value.
         seen: Vec<(String, String)>,
     },
     /// Columns that a format cannot have.
     ColumnsRefused {
-        /// The format of the output.
+        /// Format of the output.
         to: Format,
-        /// The reason.
+        /// Reason in words.
         message: String,
     },
 }
 
 impl Unconverted {
-    /// A stable name, for programs and logs.
+    /// Returns a stable name, for programs and logs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl Unconverted {
         }
     }
 
-    /// A hint for the reader of the message: how to mend the problem.
+    /// Returns a hint that explains how to repair the problem.
     pub(crate) fn hint(&self) -> Sentence {
         match self {
             Self::NoConversion { .. } => Sentence::from("write to a folder, such as `kept/`, and leave out ")

@@ -1,15 +1,15 @@
-//! Escapes of JSON strings.
+//! Resolves the escapes of JSON strings.
 
-/// Unescapes a piece of the inside of a JSON string, which was checked before; returns the number of bytes that were read. If an escape
-/// may go on in the next piece, it is left to be read again, unless `is_last` states that there is no next piece. Half of a surrogate
-/// pair becomes U+FFFD and sets `repaired`. If an escape is invalid, the result is `None`.
+/// Unescapes a piece of the inside of a JSON string, which was checked before. Returns the number of bytes that were
+/// read. An escape that may continue in the next piece is not read, unless `is_last` states that there is no next
+/// piece. Half of a surrogate pair becomes U+FFFD and sets `repaired`. If an escape is invalid, the result is `None`.
 pub(crate) fn unescape_piece(
     piece: &str,
     is_last: bool,
     out: &mut String,
     repaired: &mut bool,
 ) -> Option<usize> {
-    /// Bytes of the longest escape, a surrogate pair.
+    /// Length of the longest escape, a surrogate pair, in bytes.
     const LONGEST: usize = 12;
     let mut read = 0;
     loop {
@@ -32,7 +32,7 @@ pub(crate) fn unescape_piece(
     }
 }
 
-/// Whether a string of this JSON has half of a surrogate pair. The JSON was checked before.
+/// Reports whether a string of this JSON has half of a surrogate pair. The JSON was checked before.
 pub(crate) fn has_lone_surrogate(json: &str) -> bool {
     let mut rest = json.as_bytes();
     while let Some(backslash) = memchr::memchr(b'\\', rest) {
@@ -43,8 +43,8 @@ pub(crate) fn has_lone_surrogate(json: &str) -> bool {
     false
 }
 
-/// The character that an escape stands for, and the length of the escape without the backslash; `None` for half of a
-/// surrogate pair.
+/// Returns the character that an escape stands for, and the length of the escape without the backslash; `None` for
+/// half of a surrogate pair.
 #[inline]
 pub(crate) fn escape(after: &[u8]) -> Option<(char, usize)> {
     let character = match after.first()? {

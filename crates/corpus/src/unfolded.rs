@@ -1,9 +1,10 @@
 //! Keeps decoded pieces of tables on disk, so that their rows can be read again.
 //!
-//! Verification reads rows here and there, and decoding a whole piece for one row of it would take thousands of times as
-//! long as reading a line of JSONL. If a row is read again, its whole piece is therefore decoded, and all rows of the piece are written
-//! to one unnamed temporary file. Later reads of rows of the piece are positional reads of this file. A piece is thus decoded once by the
-//! scan, and once more if a row of it is read again. Each row of a stored piece takes eight bytes of memory.
+//! Verification reads rows in no order, and decoding a whole piece for one of its rows would take thousands of times
+//! as long as reading a line of JSONL. If a row is read again, its whole piece is therefore decoded, and all rows of
+//! the piece are written to one unnamed temporary file. Later reads of rows of the piece are positional reads of this
+//! file. A piece is thus decoded once by the scan, and once more if one of its rows is read again. Each row of a
+//! stored piece takes eight bytes of memory.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,14 +15,14 @@ use crate::error::{Error, Result, TEMPORARY};
 use crate::positional::{read_at, write_at};
 use crate::scratch::grown;
 
-/// Bytes of rows that are collected in memory before they are written. A whole piece would take too much, because a text that repeats is
-/// stored once in a piece of a table and once per row here.
+/// Number of bytes of rows that are collected in memory before they are written. A whole piece could take too much
+/// memory, because a text that repeats is stored once in a piece of a table, but once per row in this file.
 const STEP_BYTES: usize = 1 << 20;
 
-/// The number of a source and of a piece of it.
+/// Number of a source, and number of a piece of that source.
 pub(crate) type PieceKey = (u32, usize);
 
-/// The pieces of all tables of a corpus that were read again.
+/// Pieces of all tables of a corpus whose rows were read again.
 #[derive(Debug, Default)]
 pub(crate) struct Unfolded {
     folder: Option<PathBuf>,
@@ -35,24 +36,25 @@ struct SharedPieces {
     pieces: HashMap<PieceKey, Arc<StoredPiece>>,
 }
 
-/// The place of a stored piece.
+/// Place of a stored piece.
 #[derive(Debug)]
 pub(crate) struct StoredPiece {
     file: Arc<File>,
-    /// Where each row ends, counted from the start of the piece.
+    /// Offset at which each row ends, counted from the start of the piece.
     ends: Vec<u64>,
-    /// For each group of rows that were written together: the number of its first row, and the number to be added to an offset
-    /// within the piece to get the offset in the file.
+    /// For each group of rows that were written together: the number of its first row, and the number to be added to
+    /// an offset in the piece to get the offset in the file.
     steps: Vec<(usize, u64)>,
 }
 
 impl Unfolded {
-    /// Makes an empty store, whose file will be created in `folder`, or else where the system keeps temporary files.
+    /// Makes an empty store. Its file will be created in `folder`, or else in the system's folder for temporary
+    /// files.
     pub(crate) fn new(folder: Option<PathBuf>) -> Self {
         Self { folder, shared: Mutex::default() }
     }
 
-    /// The piece, if it was stored.
+    /// Returns a piece, if it was stored.
     pub(crate) fn get(&self, key: PieceKey) -> Option<Arc<StoredPiece>> {
         self.shared().pieces.get(&key).cloned()
     }
@@ -73,18 +75,19 @@ impl Unfolded {
             if bytes.len() >= STEP_BYTES || row + 1 == rows {
                 let base = self.reserve(bytes.len() as u64);
                 write_at(&file, base, &bytes).map_err(|error| Error::io("write", TEMPORARY, error))?;
-                // The difference is not below 0, because the rows of the piece that were written before lie before `base`.
+                // The difference is not negative, because all earlier rows of the piece lie before `base` in the
+                // file.
                 steps.push((first_row, base - start));
                 (first_row, start) = (ends.len(), start + bytes.len() as u64);
                 bytes.clear();
             }
         }
         let stored = Arc::new(StoredPiece { file, ends, steps });
-        // If two threads have stored the same piece, the first one stays.
+        // If two threads have stored the same piece, the first stored piece is kept.
         Ok(Arc::clone(self.shared().pieces.entry(key).or_insert(stored)))
     }
 
-    /// The file, which is made when the first piece is stored.
+    /// Returns the file, which is made when the first piece is stored.
     fn file(&self) -> Result<Arc<File>> {
         let mut shared = self.shared();
         let file = match shared.file.take() {
@@ -94,7 +97,7 @@ impl Unfolded {
         Ok(Arc::clone(shared.file.insert(file)))
     }
 
-    /// Reserves bytes at the end of the file; returns the offset at which they begin.
+    /// Reserves bytes at the end of the file. Returns the offset at which they begin.
     fn reserve(&self, bytes: u64) -> u64 {
         let mut shared = self.shared();
         let base = shared.size_bytes;
@@ -109,7 +112,7 @@ impl Unfolded {
     }
 
     fn shared(&self) -> MutexGuard<'_, SharedPieces> {
-        // The data is valid even after a panic under the lock, because no change is ever half done.
+        // A panic under the lock leaves valid data, because every change under the lock is complete in one step.
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -134,7 +137,7 @@ impl StoredPiece {
     }
 }
 
-/// The error that the file does not hold what was written to it.
+/// Returns the error that the file lacks bytes that were written to it.
 pub(crate) fn lost() -> Error {
     Error::io("read", TEMPORARY, std::io::ErrorKind::UnexpectedEof.into())
 }
@@ -143,7 +146,7 @@ pub(crate) fn lost() -> Error {
 mod tests {
     use super::*;
 
-    /// The bytes of rows.
+    /// Makes rows of bytes from texts.
     fn rows(texts: &[&str]) -> Vec<Vec<u8>> {
         texts.iter().map(|text| text.as_bytes().to_vec()).collect()
     }
@@ -171,7 +174,7 @@ mod tests {
         }
     }
 
-    /// Other threads store pieces meanwhile, so that their rows lie between the parts of a piece.
+    /// Several threads store pieces at the same time, so that rows of other pieces lie between the groups of a piece.
     #[test]
     fn a_large_piece_is_stored_in_parts() {
         let unfolded = Unfolded::default();

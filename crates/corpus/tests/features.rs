@@ -1,6 +1,8 @@
-//! A format that is left out is recognised and refused with the name of the missing feature, and never read as another format.
+//! If the feature of a format is off, its files are recognised, refused with the name of the missing feature, and
+//! never read as another format.
 //!
-//! `cargo x test --long` runs this without features; with the default features, the same files are read or are damaged.
+//! `cargo x test --long` runs these tests without features. With the default features, the same files are read or are
+//! damaged.
 
 use std::path::Path;
 
@@ -9,7 +11,7 @@ use minwise_corpus::{
     TableCompression, Unobserved, extract, refuse_conversion,
 };
 
-/// Names and first bytes of files, with the feature that reads them.
+/// Names and first bytes of files, with the feature that reads them, and whether the feature is on.
 const RECORDS: [(&str, &[u8], &str, bool); 6] = [
     ("a.parquet", b"PAR1", "parquet", cfg!(feature = "parquet")),
     ("a.arrow", b"ARROW1\0\0", "arrow", cfg!(feature = "arrow")),
@@ -23,7 +25,7 @@ fn open(path: &Path) -> Result<Corpus, minwise_corpus::Error> {
     Corpus::open(&[path.into()], &ReadOptions::default(), &Unobserved)
 }
 
-/// The feature that an error names as missing.
+/// Returns the feature that an error names as missing.
 fn missing(error: &minwise_corpus::Error) -> Option<&'static str> {
     match error.kind() {
         ErrorKind::MissingFeature { feature, .. } => Some(feature),
@@ -35,11 +37,11 @@ fn missing(error: &minwise_corpus::Error) -> Option<&'static str> {
 fn records_of_a_missing_format_are_refused_by_its_feature() {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes, feature, is_there) in RECORDS {
-        // The magic number counts more than the name, except for compressed files, which may hold any format.
+        // The magic number overrules the name, except for compressed files, which may have any format.
         for name in [name, "b.jsonl"].into_iter().take(if name.matches('.').count() > 1 { 1 } else { 2 }) {
             let path = folder.path().join(name);
             fs_err::write(&path, bytes).unwrap();
-            // The first bytes alone are no whole file, so opening them fails with the feature, too, except for WARC.
+            // The first bytes are no whole file, so opening it also fails with the feature on, except for WARC.
             let found = open(&path).err();
             let expected = (!is_there).then_some(feature);
             assert_eq!(found.as_ref().and_then(missing), expected, "{name}: {found:?}");

@@ -1,8 +1,8 @@
-//! Batches of records that have bytes, for conversion.
+//! Cuts records that have bytes into batches, for conversion.
 
 use crate::document::RecordPlace;
 
-/// Bytes after which a batch ends. A batch ends after [`BATCH_ROWS`] rows, too.
+/// Number of bytes after which a batch ends. A batch also ends after [`BATCH_ROWS`] rows.
 const BATCH_BYTES: u64 = 8 << 20;
 const BATCH_ROWS: usize = 8 << 10;
 

@@ -1,8 +1,9 @@
-//! Copying kept records, byte for byte.
+//! Copies kept records, byte for byte.
 //!
-//! Records become *batches*: about a mebibyte of one source, as spans without the records between them that are left out. Spans
-//! with small gaps are read together and pushed together in memory, because a corpus of short documents has a gap every few
-//! records, and a read per span cost more than the bytes.
+//! Records become *batches*: about 1 MiB of one source, as a list of spans. The bytes between two spans belong to
+//! records that are left out. Spans with small gaps are read in one read and then moved together in memory. This is
+//! faster because a corpus of short documents has a gap every few records, and one read per span cost more than
+//! copying the bytes.
 //!
 //! A batch has a known offset in a plain output file, so several threads copy batches with positional reads and writes, while
 //! later decisions are still pending. Linux lets one thread at a time write to a file, so threads share the reading, and the
@@ -22,31 +23,32 @@ use crate::output::{Output, PositionalFile};
 use crate::scratch::{Scratch, grown};
 use crate::sources::Sources;
 
-/// Bytes that are read and written at a time: more gains nothing, and less than a cache level loses nothing.
+/// Number of bytes that are read and written at a time. Larger blocks are no faster, and a block of this size fits in
+/// a cache level.
 const BLOCK_BYTES: u64 = 256 << 10;
-/// Bytes of a batch, from which on it is handed over.
+/// Number of bytes after which a batch is full.
 const BATCH_BYTES: u64 = 1 << 20;
-/// Bytes between two records from which on they are not read together.
+/// Longest gap between two records that are read together, in bytes.
 const GAP_BYTES: u64 = 16 << 10;
-/// Bytes after which written data is handed to the disk, so that the disk works while more is copied.
+/// Number of bytes after which written data is synced to the disk, so that the disk works while more is copied.
 const SYNC_BYTES: u64 = 16 << 20;
-/// Batches per thread that wait to be copied.
+/// Number of batches per thread that can wait to be copied.
 const WAITING: usize = 2;
 
 /// Records of one source that are copied together, in the order given.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct CopyBatch {
     source: u32,
-    /// Where the records lie. Neighbouring records are one span.
+    /// Byte ranges of the records. Adjacent records are one span.
     spans: Vec<Range<u64>>,
-    /// The bytes of all spans.
+    /// Total length of all spans, in bytes.
     bytes: u64,
-    /// Whether a line end comes first, because the batch before does not end its line.
+    /// Whether a line end is written before the batch, because the previous batch does not end its line.
     line_end: bool,
 }
 
 impl CopyBatch {
-    /// Adds a record, and returns where it ends.
+    /// Adds a record, and returns the offset of its end.
     fn push(&mut self, place: &RecordPlace) -> u64 {
         let (start, bytes) = (place.offset, u64::from(place.len));
         let end = start.saturating_add(bytes);
@@ -66,7 +68,8 @@ impl CopyBatch {
 
 /// Copies records of the sources with these numbers to `out`, after the header of the first source that has one.
 ///
-/// If a record does not end its line and another record follows, as at the end of many files, a line end is written between them.
+/// If a record does not end its line and another record follows, as at the end of many files, a line end is written
+/// between them.
 pub(super) fn copy(
     sources: &Sources,
     numbers: Range<u32>,
@@ -86,7 +89,8 @@ pub(super) fn copy(
     }
 }
 
-/// The first of the sources that has a header, and the bytes of its header. An empty file has no header.
+/// Returns the first of the sources that has a header, and the length of the header in bytes. An empty file has no
+/// header.
 pub(super) fn header_of(sources: &Sources, numbers: Range<u32>) -> Option<(u32, u64)> {
     let bytes = |number: u32| sources.get(number).map_or(0, |(_, content)| content.header_bytes());
     numbers.map(|number| (number, bytes(number))).find(|(_, bytes)| *bytes > 0)
@@ -102,7 +106,7 @@ pub(super) fn annotate(
     let mut scratch = Scratch::new();
     let mut line = Vec::new();
     for (place, annotation) in annotated {
-        // The last line of a file may have no line end, so one is added before the next line.
+        // The last line of a file may have no line end, so a line end is added before the next line.
         if line.last().is_some_and(|&byte| byte != b'\n') {
             out.write_bytes(b"\n")?;
         }
@@ -112,20 +116,20 @@ pub(super) fn annotate(
     Ok(())
 }
 
-/// Makes batches of places.
+/// Groups the places of records into batches.
 struct CopyBatches<'c> {
     sources: &'c Sources,
     places: &'c mut dyn Iterator<Item = RecordPlace>,
-    /// What stands before the records of all sources, until it is in a batch.
+    /// Place of the header, until the header is in a batch.
     header: Option<RecordPlace>,
-    /// The first place of the next batch.
+    /// First place of the next batch, if it was already taken from `places`.
     held: Option<RecordPlace>,
     /// Whether the last batch does not end its line.
     open_line: bool,
 }
 
 impl CopyBatches<'_> {
-    /// The next batch; `None` if all records have been in one.
+    /// Returns the next batch; `None` if all records are in batches.
     fn next(&mut self) -> Result<Option<CopyBatch>> {
         let mut batch = CopyBatch::default();
         let mut ends_source = false;
@@ -280,7 +284,7 @@ impl SharedCopy<'_> {
     }
 }
 
-/// Reads the bytes of a batch, without those between its records, and hands them on block by block.
+/// Reads the bytes of a batch, without the bytes between its records, and passes them to `write` block by block.
 fn load(
     sources: &Sources,
     batch: &CopyBatch,
@@ -302,7 +306,7 @@ fn load(
             write(block)?;
             filled = 0;
         }
-        // Spans that are read together, and where their bytes belong.
+        // Spans that lie close together are read at once, and their bytes are then moved to where they belong.
         let room = (block.len() - filled) as u64;
         let begin = filled;
         let mut read_end = span.end;

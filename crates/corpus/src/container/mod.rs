@@ -1,20 +1,25 @@
 //! Containers: the formats that documents come in.
 //!
-//! Each format is one folder with two types. A [`Container`] is the format itself: how its sources are recognised, opened and
-//! written. A [`Content`] is one open source: how it is cut, scanned and read again. The rest of this crate knows formats only
-//! through these two traits.
+//! Each format is one folder with two types. A [`Container`] is the format itself: how its sources are recognised,
+//! opened and written. A [`Content`] is one open source: how the source is cut, scanned and read again. The rest of
+//! this crate uses formats only through these two traits.
 //!
 //! To add a format, make a folder here, declare it, and add its container to [`CONTAINERS`]. In the folder:
 //!
 //! 1. `impl Format` with a constant for the name of the format.
-//! 2. `impl Container`: `format`, `open` and `annotate` have to be written. To recognise sources, add `extensions`,
-//!    `has_magic`, or `may_be` with `is_content`. Add `copy` if records cannot be copied byte for byte, `reads_compressed` if
-//!    compressed files are read where they lie, and `has_compression` with `compression_hint` if files are compressed inside.
-//!    Add `notes_members` if gzip members are to be copied, and `can_annotate` if records have no room for an annotation.
-//!    If a feature can leave the format out, describe in `optional` how its files are recognised.
-//! 3. `impl Content`: `cuts`, `scan` and `read` have to be written. Add `read_long` if long texts can be read piece by piece,
-//!    `header_bytes`, `columns` and `difference` if there is a header, `rows` if a place is not a range of bytes, and `field_names`
-//!    if each record names its own fields.
+//! 2. `impl Container`: write at least `format`, `open` and `annotate`. To recognise sources, add `extensions`,
+//!    `has_magic`, or `may_be` with `is_content`.
+//!    - Add `copy` if records cannot be copied byte for byte.
+//!    - Add `reads_compressed` if compressed files are read in place.
+//!    - Add `has_compression` with `compression_hint` if files are compressed internally.
+//!    - Add `notes_members` if gzip members are to be copied.
+//!    - Add `can_annotate` if records have no room for an annotation.
+//!    - If a feature can leave the format out, describe in `optional` how its files are recognised.
+//! 3. `impl Content`: write at least `cuts`, `scan` and `read`.
+//!    - Add `read_long` if long texts can be read piece by piece.
+//!    - Add `header_bytes`, `columns` and `difference` if there is a header.
+//!    - Add `rows` if a place is not a range of bytes.
+//!    - Add `field_names` if each record names its own fields.
 //!
 //! | folder | formats | a source is cut | a record is copied |
 //! |---|---|---|---|
@@ -26,9 +31,9 @@
 //! | [`document`] | documents, texts | nowhere | as a file |
 //! | [`memory`] | texts and tables in memory | between rows, about a mebibyte apart | converted to JSONL or Arrow IPC |
 //!
-//! `optional` has the formats that a program may be built without: how their files are recognised, and the containers that refuse
-//! them. `bytes` copies records that have bytes, `batch` cuts them into batches for conversion, and `table` holds the code that Parquet
-//! and Arrow share.
+//! `optional` has the formats that a program may be built without: how their files are recognised, and the containers
+//! that refuse them. `bytes` copies records that have bytes, and `batch` cuts such records into batches for
+//! conversion. `table` holds the code that Parquet and Arrow share.
 
 #[cfg(feature = "arrow")]
 mod arrow;
@@ -69,8 +74,8 @@ use crate::output::{Output, OutputVerdict, TableCompression};
 use crate::source::{Source, SourceReader};
 use crate::sources::{Content, Sources};
 
-/// Every container, in the order in which formats are offered and content is recognised: the last but one takes every file
-/// that no other format claims.
+/// Every container, in the order in which formats are offered and content is recognised. `document::DOCUMENT`, the
+/// last but one, takes every file that no other format claims.
 static CONTAINERS: [&dyn Container; 8] = [
     &jsonl::Jsonl,
     &csv::CSV,
@@ -91,10 +96,11 @@ static CONTAINERS: [&dyn Container; 8] = [
     &document::TEXT,
 ];
 
-/// The containers of documents in memory. Such containers are not among [`CONTAINERS`], because no file is of their formats.
+/// Containers of documents in memory. They are not among [`CONTAINERS`], because no file has one of their formats.
 static IN_MEMORY: [&dyn Container; 2] = [&memory::TEXTS, &memory::TABLE];
 
-/// Bytes that [`Container::may_be`] sees: enough for the magic number, and nearly always for the first visible character.
+/// Number of bytes that [`Container::may_be`] sees: enough for the magic number, and nearly always for the first
+/// visible character.
 pub(crate) const HEAD_BYTES: usize = 512;
 
 /// Maximum number of bytes that [`Container::is_content`] sees.
@@ -102,42 +108,44 @@ pub(crate) const LOOK_BYTES: usize = 1 << 20;
 
 /// A format: how its sources are recognised, opened and written.
 pub(crate) trait Container: Debug + Sync {
-    /// The name of the format.
+    /// Returns the format.
     fn format(&self) -> Format;
 
-    /// The format of an output if nothing else is chosen.
+    /// Returns the default format of an output.
     fn output_format(&self) -> Format {
         self.format()
     }
 
-    /// File extensions of the format, in lower case and without a dot.
+    /// Returns the file extensions of the format, in lower case and without a dot.
     fn extensions(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Whether a source begins with the magic number of the format, which counts more than any name.
+    /// Reports whether a source begins with the magic number of the format. The magic number overrules any file
+    /// extension.
     fn has_magic(&self, _head: &[u8]) -> bool {
         false
     }
 
-    /// Whether a source without a known name may be of this format, by its first [`HEAD_BYTES`]. If only one format is possible,
-    /// no more bytes are read.
+    /// Reports whether a source without a known name may be of this format, judged by its first [`HEAD_BYTES`]. If
+    /// only one format is possible, no more bytes are read.
     fn may_be(&self, _head: &[u8]) -> bool {
         false
     }
 
-    /// Whether a source without a known name is of this format, by its first [`LOOK_BYTES`].
+    /// Reports whether a source without a known name is of this format, judged by its first [`LOOK_BYTES`].
     fn is_content(&self, _look: &[u8]) -> bool {
         false
     }
 
-    /// Whether `open` takes compressed files as they are stored. Compressed files of other formats are decompressed to the spool
-    /// first.
+    /// Reports whether `open` takes compressed files as they are stored. Compressed files of other formats are first
+    /// decompressed to the spool.
     fn reads_compressed(&self) -> bool {
         false
     }
 
-    /// Whether `open` needs the members of a gzip file that was decompressed to the spool ([`Source::packed`]).
+    /// Reports whether `open` needs the members of a gzip file that was decompressed to the spool
+    /// ([`Source::packed`]).
     fn notes_members(&self) -> bool {
         false
     }
@@ -147,21 +155,22 @@ pub(crate) trait Container: Debug + Sync {
         Ok(())
     }
 
-    /// Opens a source: reads its own description, such as a header or a schema, and finds the places at which it can be cut.
+    /// Opens a source: reads its header or schema, if the format has one, and finds the places at which the source
+    /// can be cut.
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn Content>>;
 
-    /// Whether files of the format can be compressed inside in this way.
+    /// Reports whether files of the format can use `compression` for the data inside them.
     fn has_compression(&self, compression: TableCompression) -> bool {
         compression == TableCompression::Keep
     }
 
-    /// The compressions that the format has, for people who asked for another one.
+    /// Returns a hint about the compressions that the format has, for an error about any other compression.
     fn compression_hint(&self) -> &'static str {
         "the name of the output decides: `.gz`, `.zst`, `.bz2` or `.xz`"
     }
 
-    /// Writes records of the sources with these numbers as one file, in the order given. All the records have the same `verdict`,
-    /// which decides about records beside them that are no documents.
+    /// Writes records of the sources with these numbers as one file, in the order given. All records have the same
+    /// `verdict`, which decides whether companions (records that are no documents) are written with them.
     fn copy(
         &self,
         sources: &Sources,
@@ -174,18 +183,18 @@ pub(crate) trait Container: Debug + Sync {
         bytes::copy(sources, numbers, places, out)
     }
 
-    /// The knowledge of columns that a file needs before records of other formats are written to it; `None` if it takes
-    /// no records of other formats.
+    /// Returns the facts about columns that a file needs before records of other formats are written to it; `None` if
+    /// the format takes no records of other formats.
     fn columns(&self) -> Option<OutputColumns> {
         None
     }
 
-    /// Whether records can be written to files of other formats.
+    /// Reports whether records can be written to files of other formats.
     fn is_converted(&self) -> bool {
         self.columns().is_some()
     }
 
-    /// Why a file of the format cannot have these columns; `None` if it can.
+    /// Returns the reason why a file of the format cannot have these columns; `None` if it can.
     fn refuses(&self, _schema: &Schema) -> Option<String> {
         None
     }
@@ -200,7 +209,7 @@ pub(crate) trait Container: Debug + Sync {
         Err(no_such_format(self.format().name()))
     }
 
-    /// Whether records have room for an annotation. If not, `annotate` fails.
+    /// Reports whether records have room for an annotation. If they have no room, `annotate` fails.
     fn can_annotate(&self) -> bool {
         true
     }
@@ -216,14 +225,14 @@ pub(crate) trait Container: Debug + Sync {
     ) -> Result<()>;
 }
 
-/// The knowledge of columns that an output needs before its first record is written.
+/// Facts about columns that an output needs before its first record is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputColumns {
-    /// Nothing: each record names its own fields.
+    /// No facts: each record names its own fields.
     Own,
-    /// The names, because every value is written as a text.
+    /// The names of the columns, because every value is written as a text.
     Texts,
-    /// The names and the types.
+    /// The names and types of the columns.
     Typed,
 }
 
@@ -245,26 +254,28 @@ pub(crate) struct Opening<'a> {
 }
 
 impl Opening<'_> {
-    /// Opens the bytes of the source. Documents are opened only when they are scanned, because there may be hundreds of thousands.
+    /// Opens the bytes of the source. A source that is one document does not call `reader` before it is scanned,
+    /// because there may be hundreds of thousands of such sources.
     pub(crate) fn reader(&self) -> Result<SourceReader> {
         self.source.open(self.spool)
     }
 }
 
-/// The container of a format.
+/// Returns the container of a format.
 pub(crate) fn of(format: Format) -> Result<&'static dyn Container> {
     let container = CONTAINERS.into_iter().chain(IN_MEMORY).find(|container| container.format() == format);
     container.ok_or_else(|| no_such_format(format.name()))
 }
 
-/// The format of a source without a known name, by its first [`HEAD_BYTES`]; `None` if more has to be read.
+/// Returns the format of a source without a known name, judged by its first [`HEAD_BYTES`]; `None` if several formats
+/// are possible.
 pub(crate) fn of_head(head: &[u8]) -> Option<Format> {
     let mut possible = CONTAINERS.into_iter().filter(|container| container.may_be(head));
     let first = possible.next()?;
     possible.next().is_none().then(|| first.format())
 }
 
-/// The format of a source without a known name, by its first [`LOOK_BYTES`].
+/// Returns the format of a source without a known name, judged by its first [`LOOK_BYTES`].
 pub(crate) fn of_content(look: &[u8]) -> Format {
     let by_content = || CONTAINERS.into_iter().find(|container| container.is_content(look));
     // The default is never taken, because the container of documents accepts every content.
@@ -272,7 +283,7 @@ pub(crate) fn of_content(look: &[u8]) -> Format {
 }
 
 impl Format {
-    /// Every format, in the order in which they are offered.
+    /// Iterates over all formats, in the order in which they are offered.
     pub fn all() -> impl Iterator<Item = Self> {
         CONTAINERS.into_iter().map(<dyn Container>::format)
     }
@@ -286,7 +297,7 @@ impl Format {
         Some(container.format())
     }
 
-    /// Recognises a format by its magic number, which counts more than any name.
+    /// Recognises a format by its magic number, which overrules any file extension.
     pub(crate) fn of_magic(head: &[u8]) -> Option<Self> {
         let container = CONTAINERS.into_iter().find(|container| container.has_magic(head))?;
         Some(container.format())
@@ -305,7 +316,7 @@ impl FromStr for InputFormat {
     }
 }
 
-/// Parses the name of a format of records. No other format can be that of an output.
+/// Parses the name of a format of records. An output can have no other format.
 impl FromStr for Format {
     type Err = Error;
 
@@ -349,7 +360,7 @@ impl TableCompression {
     /// Refuses a compression that a format does not have, and a format that the program was built without.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::NoSuchCompression`] if files of the format cannot be compressed so inside, and with
+    /// Fails with [`ErrorKind::NoSuchCompression`] if files of the format cannot use this compression, and with
     /// [`ErrorKind::MissingFeature`] if the program was built without the format.
     pub fn check(self, format: Format) -> Result<()> {
         let container = of(format)?;

@@ -1,7 +1,8 @@
 //! Formats that a program may be built without.
 //!
-//! Each of these formats is a feature of this crate. Without the feature, files of the format are recognised all the same, and refused
-//! with the name of the feature, because a file must not be read as another format just because of how a program was built.
+//! Each of these formats is a feature of this crate. Without the feature, files of the format are still recognised,
+//! and refused with an error that names the feature. Otherwise, the same file would be read as another format by a
+//! program that was built differently.
 
 use std::ops::Range;
 
@@ -24,7 +25,7 @@ impl Format {
     pub const WARC: Self = Self::new("warc", "WARC", Layout::Records);
 }
 
-/// How files of a format are recognised, and the container of the format if its feature is missing.
+/// Rules by which files of a format are recognised, and the container of the format if its feature is missing.
 #[derive(Debug)]
 pub(super) struct Optional {
     pub(super) format: Format,
@@ -99,7 +100,8 @@ impl Container for Optional {
     }
 
     fn columns(&self) -> Option<OutputColumns> {
-        // The format is one of typed columns, so that a conversion is refused only because of the missing feature.
+        // The format is reported to have typed columns, so that a conversion is refused only because of the missing
+        // feature.
         Some(OutputColumns::Typed)
     }
 

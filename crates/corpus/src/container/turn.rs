@@ -1,4 +1,4 @@
-//! The limits of extraction, for the first reading of a document and for later ones.
+//! Limits of extraction, for the first reading of a document and for later readings.
 
 use std::time::Duration;
 
@@ -15,7 +15,8 @@ pub(super) enum ReadPass {
 }
 
 impl ReadPass {
-    /// The limits of extraction. A document that was accepted once is not timed again, because a busier machine would reject it.
+    /// Returns the limits of extraction. The time of a later reading is not limited, because a busier machine would
+    /// reject a document that was already accepted.
     pub(super) fn limits(self, options: &ReadOptions) -> ExtractLimits {
         let default = ExtractLimits::default();
         ExtractLimits {

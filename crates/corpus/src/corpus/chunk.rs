@@ -1,17 +1,17 @@
-//! Cutting a corpus into pieces that can be scanned in parallel.
+//! Cuts a corpus into chunks that can be scanned in parallel.
 //!
-//! The cut depends on the sources and on nothing else, so that every run numbers its documents alike. JSONL is cut at any
+//! The cut depends on nothing but the sources, so that every run numbers its documents alike. JSONL is cut at any
 //! byte: a chunk owns the lines that *start* in it. Delimited records and tables are cut into pieces when they are
-//! opened; a chunk is a run of those. Text files are never cut; a chunk is a run of them.
+//! opened; a chunk is a run of adjacent pieces. Text files are never cut; a chunk is a run of whole files.
 
 use std::ops::Range;
 
 use crate::sources::{CutPoints, PieceSize, SourcePart, Sources};
 
-/// Text files in one chunk at most, however small they are.
+/// Maximum number of text files per chunk, however small the files are.
 const MAX_FILES: u32 = 1024;
 
-/// A piece of a corpus, made by [`Corpus::chunks`](crate::Corpus::chunks).
+/// A part of a corpus that is scanned at a time, made by [`Corpus::chunks`](crate::Corpus::chunks).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
     pub(super) span: Span,
@@ -27,7 +27,7 @@ pub(super) enum Span {
 }
 
 impl Chunk {
-    /// The source the chunk lies in, or the first of its text files.
+    /// Returns the number of the source that the chunk lies in, or of the first of its text files.
     pub fn source(&self) -> u32 {
         match &self.span {
             Span::Part { source, .. } => *source,
@@ -35,7 +35,7 @@ impl Chunk {
         }
     }
 
-    /// How many bytes it covers.
+    /// Returns the size of the chunk in bytes.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
@@ -45,7 +45,8 @@ impl Chunk {
 pub(super) fn cut(sources: &Sources, target_bytes: u64) -> Vec<Chunk> {
     let target_bytes = target_bytes.max(1);
     let mut chunks = Vec::new();
-    // References and inputs may be of two kinds, so that files and records follow each other.
+    // Files are gathered until records follow, because references may be files while inputs are records, or the
+    // reverse.
     let mut files = Vec::new();
     for (handle, content) in sources.iter() {
         let (number, size_bytes) = (handle.number, handle.source.size_bytes());
@@ -65,7 +66,7 @@ pub(super) fn cut(sources: &Sources, target_bytes: u64) -> Vec<Chunk> {
     chunks
 }
 
-/// Gathers pieces until they decode to `target_bytes`.
+/// Gathers adjacent pieces into chunks that decode to about `target_bytes`.
 fn cut_pieces(source: u32, sizes: impl Iterator<Item = PieceSize>, target_bytes: u64) -> Vec<Chunk> {
     let mut chunks = Vec::new();
     let chunk = |pieces, size_bytes| Chunk {

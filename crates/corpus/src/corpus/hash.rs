@@ -1,4 +1,4 @@
-//! Knowing the content of a source again.
+//! Hashes the content of a source, so that the source can be recognised later.
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
 
@@ -6,27 +6,28 @@ use super::Corpus;
 use crate::error::Result;
 use crate::scratch::grown;
 
-/// What the content of a source is known by.
+/// Size and hash by which the content of a source is recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContentHash {
-    /// Its bytes: decompressed for compressed records, as stored otherwise. For documents in memory, the bytes of their texts.
+    /// Size of the content in bytes: decompressed for compressed records, as stored otherwise. For documents in
+    /// memory, the size of their texts.
     pub bytes: u64,
-    /// XXH3 of them, with 128 bits. For documents in memory, that of their texts, ids and values.
+    /// XXH3 hash of the content, with 128 bits. For documents in memory, the hash of their texts, ids and values.
     pub hash: u128,
 }
 
-/// Bytes that are hashed at a time.
+/// Number of bytes that are hashed at a time.
 const HASHED_BYTES: usize = 1 << 20;
 
 impl Corpus {
-    /// The hash of a source's content, to know it again. `go_on` is told of bytes as they are read; `None` when it says
-    /// no.
+    /// Hashes the content of a source, so that the source can be recognised later. `go_on` receives the number of
+    /// bytes whenever some were read; if it returns `false`, the result is `None`.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::NoSuchPlace`](crate::ErrorKind::NoSuchPlace) if there is no such source, with
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if it cannot be read, and with [`ErrorKind::Changed`](crate::ErrorKind::Changed)
-    /// if it is no longer what it was when the corpus was opened.
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the source cannot be read, and with
+    /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if the source has changed since the corpus was opened.
     pub fn content_hash(
         &self,
         source: u32,
@@ -34,7 +35,8 @@ impl Corpus {
     ) -> Result<Option<ContentHash>> {
         let (handle, content) = self.sources.get(source)?;
         if let Some(message) = handle.source.unreadable() {
-            // Without bytes it would pass for an empty file, which has no records at all.
+            // The reason is hashed, because a hash of no bytes would be the hash of an empty file, which has no
+            // records at all.
             return Ok(Some(ContentHash { bytes: 0, hash: xxh3_128(message.as_bytes()) }));
         }
         let mut hash = Xxh3Default::new();

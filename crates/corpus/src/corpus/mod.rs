@@ -1,4 +1,5 @@
-//! The corpus: every source, opened, scanned by chunks, read again by position, and copied to outputs.
+//! A corpus opens all its sources, scans them by chunks, reads records again by position, and copies records to
+//! outputs.
 
 mod chunk;
 mod hash;
@@ -34,33 +35,34 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// Resolves the inputs in order.
+    /// Resolves the inputs in order, and opens them.
     ///
-    /// The observer is told of bytes that are decompressed to a temporary file, and can cancel.
+    /// The observer receives the number of bytes that are decompressed to a temporary file, and can cancel.
     ///
     /// # Errors
     /// Fails if the inputs cannot be read together:
-    /// - [`ErrorKind::NoInput`], [`ErrorKind::TooManyInputs`]: none was given, or more than can be numbered.
+    /// - [`ErrorKind::NoInput`], [`ErrorKind::TooManyInputs`]: there are no inputs, or more sources than can be
+    ///   numbered.
     /// - [`ErrorKind::NotFound`], [`ErrorKind::NoMatch`], [`ErrorKind::BadPattern`], [`ErrorKind::EmptyFolder`],
     ///   [`ErrorKind::OnlySkipped`]: an input leads to no document.
-    /// - [`ErrorKind::RepeatedInput`], [`ErrorKind::MixedFormats`]: a file was named twice, or records and whole texts come
-    ///   together.
-    /// - [`ErrorKind::BadOption`], [`ErrorKind::NoFields`]: the id or a value is to be read from a list, or a field from texts,
-    ///   which have none.
+    /// - [`ErrorKind::RepeatedInput`], [`ErrorKind::MixedFormats`]: a file was named twice, or some inputs hold
+    ///   records and others are whole texts.
+    /// - [`ErrorKind::BadOption`], [`ErrorKind::NoFields`]: the id or a value is to be read from a list, or a field
+    ///   from texts, which have no fields.
     /// - [`ErrorKind::MissingFeature`]: the program was built without a format or a compression.
-    /// - [`ErrorKind::Io`], [`ErrorKind::Unreadable`], [`ErrorKind::Damaged`], [`ErrorKind::Inside`]: a file cannot be read, is
-    ///   damaged, or is not of its format; for a table, this includes a column that is not there.
+    /// - [`ErrorKind::Io`], [`ErrorKind::Unreadable`], [`ErrorKind::Damaged`], [`ErrorKind::Inside`]: a file cannot
+    ///   be read, is damaged, or is not of its format; for a table, this includes a missing column.
     /// - [`ErrorKind::Cancelled`]: the observer cancelled.
     pub fn open(inputs: &[Input], options: &ReadOptions, observer: &dyn Observer) -> Result<Self> {
         Self::open_against(&[], inputs, options, observer)
     }
 
-    /// The same with references: documents that inputs are compared with, and that are never written. They may be of
-    /// another format. Their sources come first, and a file that is both is refused.
+    /// Opens inputs together with references: documents that the inputs are compared with, and that are never
+    /// written. References may be of another format than the inputs. The sources of the references come first.
     ///
     /// # Errors
-    /// Fails where [`open`](Self::open) does, and with [`ErrorKind::ReferenceIsInput`] if a file is both a reference and an
-    /// input.
+    /// Fails as [`open`](Self::open) does, and with [`ErrorKind::ReferenceIsInput`] if a file is both a reference and
+    /// an input.
     pub fn open_against(
         references: &[Input],
         inputs: &[Input],
@@ -79,22 +81,22 @@ impl Corpus {
         Ok(corpus)
     }
 
-    /// How the corpus was opened.
+    /// Returns the options with which the corpus was opened.
     pub fn options(&self) -> &ReadOptions {
         &self.sources.shared().options
     }
 
-    /// The sources, in the order in which their documents count.
+    /// Returns the sources, in the order in which their documents are read.
     pub fn sources(&self) -> &[Source] {
         self.sources.all()
     }
 
-    /// How many of the first sources are references.
+    /// Returns the number of references, which are the first of all sources.
     pub fn references(&self) -> u32 {
         self.sources.references()
     }
 
-    /// The sources that are not references.
+    /// Returns the sources that are not references.
     pub fn inputs(&self) -> &[Source] {
         self.sources.inputs()
     }
@@ -103,8 +105,8 @@ impl Corpus {
         self.inputs().iter().filter(|source| source.unreadable().is_none())
     }
 
-    /// Whether all of these sources that can be read are of a format, so that their records are copied to a file of it. Otherwise
-    /// they are converted.
+    /// Reports whether all readable sources with these numbers are of this format. If they are, their records are
+    /// copied to a file of the format; otherwise the records are converted.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::NoSuchPlace`] if there is no source with one of these numbers.
@@ -118,24 +120,25 @@ impl Corpus {
         Ok(true)
     }
 
-    /// The numbers of the sources that are not references.
+    /// Returns the numbers of the sources that are not references.
     pub fn input_numbers(&self) -> Range<u32> {
         self.references()..self.sources().len() as u32
     }
 
-    /// Two texts that would have had one id, if there are such. All ids are longer then than their paths in the folders that
-    /// were given.
+    /// Returns two texts with the same path inside their folders, if there are such texts. Their ids would be equal,
+    /// so the ids of all texts are then longer than these paths.
     pub fn same_id(&self) -> Option<&SameId> {
         self.same_id.as_ref()
     }
 
-    /// The files that were found in folders or by patterns and are no documents, in the order in which they were found. They are
-    /// no sources, and nothing of them is written.
+    /// Returns the files that were found in folders or by patterns and are no documents, in the order in which they
+    /// were found. Skipped files are no sources, and outputs contain nothing of them.
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
     }
 
-    /// The place of a record, for messages: `file:line`, or the name of a file that is one document. `line` counts from 0.
+    /// Returns the place of a record for messages: `file:line`, or the name of a file that is one document. The
+    /// argument `line` counts from 0, the message from 1.
     pub fn place_name(&self, source: u32, line: u64) -> String {
         let Some(source) = self.sources().get(source as usize) else { return "?".to_owned() };
         let name = escape_control(source.name());
@@ -145,7 +148,8 @@ impl Corpus {
         }
     }
 
-    /// The formats of the inputs, each once, in the order in which they come. Files that cannot be read have none.
+    /// Returns the formats of the inputs, each format once, in the order of the inputs. Files that cannot be read
+    /// have no format.
     pub fn formats(&self) -> Vec<Format> {
         let mut formats = vec![];
         for source in self.readable_inputs() {
@@ -156,7 +160,7 @@ impl Corpus {
         formats
     }
 
-    /// The format of all inputs; `None` if they are of several formats.
+    /// Returns the format of all inputs; `None` if they are of several formats.
     pub fn format(&self) -> Option<Format> {
         match self.formats()[..] {
             [format] => Some(format),
@@ -164,8 +168,8 @@ impl Corpus {
         }
     }
 
-    /// The format in which records of the inputs are written if nothing else is said: that of the inputs, or for documents in
-    /// memory that of a file that holds as much. `None` if there are several.
+    /// Returns the default format in which records of the inputs are written: the format of the inputs, or for
+    /// documents in memory a file format that holds the same data. `None` if these are several formats.
     pub fn output_format(&self) -> Option<Format> {
         let written = |format: Format| container::of(format).map_or(format, <dyn Container>::output_format);
         let mut formats = self.formats().into_iter().map(written);
@@ -173,17 +177,19 @@ impl Corpus {
         formats.all(|format| format == first).then_some(first)
     }
 
-    /// Whether each record or each source of the inputs is a document. Records and texts are never read together.
+    /// Returns whether each record or each source of the inputs is a document. Records and texts are never read
+    /// together.
     pub fn layout(&self) -> Layout {
         self.readable_inputs().next().map_or(Layout::Records, Source::layout)
     }
 
-    /// The number of WARC records of the inputs that note an earlier visit of a page. They are no documents, and all are kept.
+    /// Returns the number of WARC records of the inputs that note an earlier visit of a page. These records are no
+    /// documents, and all are kept.
     pub fn revisits(&self) -> u64 {
         self.sources.iter_inputs().map(|(_, content)| content.revisits()).sum()
     }
 
-    /// The bytes of all sources together.
+    /// Returns the total size of all sources in bytes.
     pub fn size_bytes(&self) -> u64 {
         self.sources().iter().map(Source::size_bytes).sum()
     }
@@ -195,12 +201,15 @@ impl Corpus {
 
     /// Visits every record that starts in the chunk, in order.
     ///
-    /// Content never makes it fail: a bad record is handed on as a [`Reject`]. Returns how many lines start in the chunk.
+    /// A bad record does not make the scan fail, but is passed to `visit` as a [`Reject`]. Returns the number of
+    /// lines that start in the chunk.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Io`] if a source cannot be read, with [`ErrorKind::Changed`] if it is no longer what it was when
-    /// the corpus was opened, with [`ErrorKind::Inside`] if its inside is damaged, and with [`ErrorKind::NoSuchPlace`] if the
-    /// chunk is of another corpus.
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::Io`]: a source cannot be read.
+    /// - [`ErrorKind::Changed`]: a source has changed since the corpus was opened.
+    /// - [`ErrorKind::Inside`]: the content of a source is damaged.
+    /// - [`ErrorKind::NoSuchPlace`]: the chunk is of another corpus.
     pub fn scan(
         &self,
         chunk: &Chunk,
@@ -225,10 +234,11 @@ impl Corpus {
         failed.map_or(Ok(scanned), Err)
     }
 
-    /// The same with texts that may be long: a text of more than some MiB is not loaded if it can be read piece by piece.
+    /// Visits records as [`scan`](Self::scan) does, but does not load a text of more than 8 MiB that can be read
+    /// piece by piece.
     ///
     /// # Errors
-    /// Fails where [`scan`](Self::scan) does.
+    /// Fails as [`scan`](Self::scan) does.
     pub fn scan_long(
         &self,
         chunk: &Chunk,
@@ -263,7 +273,8 @@ impl Corpus {
             }
         };
         if turns.is_taken() {
-            // Before the next one has its turn.
+            // Large buffers are freed while the lock for long records is held, so that at most one scan has buffers
+            // of that size.
             scratch.give_back();
         }
         Ok(scanned)
@@ -271,20 +282,24 @@ impl Corpus {
 
     /// Reads one record again.
     ///
-    /// The first row of a table that is read again has the rows around it decoded and kept in a temporary file.
+    /// If the record is a row of a table, the first call decodes the rows around it and keeps them in a temporary
+    /// file for later calls.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::NoSuchPlace`] if the place lies outside of the corpus, with [`ErrorKind::BadRecord`] if the
-    /// record there is no document, and with [`ErrorKind::Io`] if a source cannot be read, with [`ErrorKind::Changed`] if it is
-    /// no longer what it was when the corpus was opened, with [`ErrorKind::Inside`] if its inside is damaged.
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::NoSuchPlace`]: the place lies outside of the corpus.
+    /// - [`ErrorKind::BadRecord`]: the record at the place is no document.
+    /// - [`ErrorKind::Io`]: the source cannot be read.
+    /// - [`ErrorKind::Changed`]: the source has changed since the corpus was opened.
+    /// - [`ErrorKind::Inside`]: the content of the source is damaged.
     pub fn read<'s>(&'s self, place: &RecordPlace, scratch: &'s mut Scratch) -> Result<Document<'s>> {
         self.read_long(place, scratch)?.into_whole()
     }
 
-    /// The same with a text that may be long.
+    /// Reads one record again as [`read`](Self::read) does, but does not load a long text.
     ///
     /// # Errors
-    /// Fails where [`read`](Self::read) does.
+    /// Fails as [`read`](Self::read) does.
     pub fn read_long<'s>(&'s self, place: &RecordPlace, scratch: &'s mut Scratch) -> Result<MaybeLong<'s>> {
         let (handle, content) = self.sources.at(place)?;
         let bad_record = |reject: Reject| {
@@ -300,13 +315,16 @@ impl Corpus {
         document.map(|document| document.with_text(DocumentText::Whole)).map_err(bad_record)
     }
 
-    /// The bytes of a record exactly as they are in the input: a line with its line end, or a file as it is
-    /// stored. The rows of a table have none.
+    /// Reads the bytes of a record exactly as they are in the input: a line with its line end, or a file as it is
+    /// stored. The rows of a table have no bytes.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::NoSuchPlace`] if the place lies outside of the corpus, with [`ErrorKind::Inside`] and
-    /// [`FileProblem::NoBytes`](crate::FileProblem::NoBytes) if it is a row of a table, with [`ErrorKind::Io`] if the source
-    /// cannot be read, and with [`ErrorKind::Changed`] if it is no longer what it was.
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::NoSuchPlace`]: the place lies outside of the corpus.
+    /// - [`ErrorKind::Inside`] with [`FileProblem::NoBytes`](crate::FileProblem::NoBytes): the record is a row of a
+    ///   table.
+    /// - [`ErrorKind::Io`]: the source cannot be read.
+    /// - [`ErrorKind::Changed`]: the source has changed since the corpus was opened.
     pub fn read_raw<'s>(&self, place: &RecordPlace, scratch: &'s mut Scratch) -> Result<&'s [u8]> {
         self.sources.read_raw(place, scratch)
     }
@@ -314,39 +332,45 @@ impl Corpus {
     /// Fills `out` with the bytes of a source from `offset` on, for copying many records at once.
     ///
     /// # Errors
-    /// Fails where [`read_raw`](Self::read_raw) does.
+    /// Fails as [`read_raw`](Self::read_raw) does.
     pub fn read_span(&self, source: u32, offset: u64, out: &mut [u8]) -> Result<()> {
         self.sources.read_span(source, offset, out)
     }
 
-    /// The names of the fields that a record has, as far as they are written in it: the members of a JSONL record, the headers
-    /// of a WARC record.
+    /// Returns the names of the fields of a record, as they are written in it: the members of a JSONL record, or the
+    /// headers of a WARC record.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::NoSuchPlace`] if the place lies outside of the corpus, and with [`ErrorKind::Io`] if a source
-    /// cannot be read, with [`ErrorKind::Changed`] if it is no longer what it was when the corpus was opened, with
-    /// [`ErrorKind::Inside`] if its inside is damaged.
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::NoSuchPlace`]: the place lies outside of the corpus.
+    /// - [`ErrorKind::Io`]: the source cannot be read.
+    /// - [`ErrorKind::Changed`]: the source has changed since the corpus was opened.
+    /// - [`ErrorKind::Inside`]: the content of the source is damaged.
     pub fn field_names(&self, place: &RecordPlace, scratch: &mut Scratch) -> Result<Vec<String>> {
         let (handle, content) = self.sources.at(place)?;
         content.field_names(place, &handle, scratch)
     }
 }
 
-/// Copies records of sources that are [only](Corpus::has_only) of a format to `out`, in the order given, as one file of that format,
-/// even if there are no records: lines byte for byte, rows of a table with the columns and types that they had.
+/// Copies records to `out` as one file of `format`, in the order of `places`. All the sources must be of this format
+/// ([`has_only`](Corpus::has_only)). Lines are copied byte for byte, and rows of a table with their columns and
+/// types. If there are no records, an output without records is written.
 ///
-/// Where a record does not end its line and another follows, as at the end of many files, a line end is put
-/// between. Delimited records follow the header of the first source that has one, and tables are written like the first: whether
-/// the others fit is told beforehand by [`refuse_unlike`](crate::refuse_unlike).
+/// If a record does not end its line and another record follows, as at the end of many files, a line end is written
+/// between them. Delimited records follow the header of the first source that has a header. Tables are written like
+/// the first table; [`refuse_unlike`](crate::refuse_unlike) checks beforehand whether the other tables fit.
 ///
-/// `verdict` is what the places have in common. A WARC file has records that are no documents: the kept ones are written with
-/// the kept documents, and the requests of removed documents with the removed ones.
+/// All the places have the same `verdict`. A WARC file also has records that are no documents. Such records are
+/// written with the kept documents, except the requests of removed documents, which are written with the removed
+/// documents.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::Io`] if a source cannot be read, with [`ErrorKind::Changed`] if it is no longer what it was when the
-/// corpus was opened, with [`ErrorKind::Inside`] if its inside is damaged, with [`ErrorKind::NoSuchPlace`] if a place lies
-/// outside of the corpus, with [`ErrorKind::MissingFeature`] if the program was built without the format, and with
-/// [`ErrorKind::Io`] if the output cannot be written.
+/// Fails with one of these kinds:
+/// - [`ErrorKind::NoSuchPlace`]: a place lies outside of the corpus.
+/// - [`ErrorKind::MissingFeature`]: the program was built without the format.
+/// - [`ErrorKind::Io`]: a source cannot be read, or the output cannot be written.
+/// - [`ErrorKind::Changed`]: a source has changed since the corpus was opened.
+/// - [`ErrorKind::Inside`]: the content of a source is damaged.
 pub fn copy_records(
     corpus: &Corpus,
     sources: Range<u32>,
@@ -359,11 +383,11 @@ pub fn copy_records(
     container::of(format)?.copy(&corpus.sources, sources, &mut places, verdict, out, compression)
 }
 
-/// The same with annotations.
+/// Copies records as [`copy_records`] does, each with its annotation.
 ///
 /// # Errors
-/// Fails where [`copy_records`] does, with [`ErrorKind::NoAnnotation`] if records of the format have no room for an annotation,
-/// and with [`ErrorKind::NotAnObject`] if a line is no JSON object.
+/// Fails as [`copy_records`] does, with [`ErrorKind::NoAnnotation`] if records of the format have no room for an
+/// annotation, and with [`ErrorKind::NotAnObject`] if a line is no JSON object.
 pub fn annotate_records<'a>(
     corpus: &Corpus,
     sources: Range<u32>,

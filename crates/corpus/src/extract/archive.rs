@@ -1,7 +1,8 @@
-//! A zip archive, from which parts are read by name within a budget.
+//! Reads parts of a zip archive by name, within a budget.
 //!
-//! Nothing is ever written under a name from an archive, so a name that leads out of the archive does no harm. Decompressed bytes are
-//! counted while parts are decompressed, over all parts together, because an archive may list one part many times.
+//! No file is ever written under a name from an archive, so a name that leads out of the archive does no harm.
+//! Decompressed bytes are counted during decompression, over all parts together, because an archive may list one part
+//! many times.
 
 use std::io::{Cursor, Read};
 
@@ -10,15 +11,15 @@ use zip::result::ZipError;
 
 use super::{ExtractLimits, Refusal};
 
-/// Maximum bytes of the name of a part. `resolve` builds the name for every mention of a part, so short mentions of very long names would
-/// take time and memory out of proportion.
+/// Maximum length of the name of a part, in bytes. `resolve` builds the name for every mention of a part, so short
+/// mentions of very long names would take time and memory out of proportion.
 const LONGEST_NAME: usize = 4096;
 
 /// An open archive.
 pub(super) struct OpenZip<'b, 'l> {
     zip: ZipArchive<Cursor<&'b [u8]>>,
     limits: &'l ExtractLimits,
-    /// The number of bytes that may still be decompressed.
+    /// Number of bytes that may still be decompressed.
     left: u64,
 }
 
@@ -32,12 +33,12 @@ impl<'b, 'l> OpenZip<'b, 'l> {
         self.limits
     }
 
-    /// Whether there is a part of this name.
+    /// Reports whether there is a part of this name.
     pub(super) fn has(&self, name: &str) -> bool {
         self.zip.index_for_name(name).is_some()
     }
 
-    /// Whether pictures are among the parts.
+    /// Reports whether pictures are among the parts.
     pub(super) fn has_pictures(&self) -> bool {
         let is_picture = |name: &[u8]| {
             let name = name.to_ascii_lowercase();
@@ -48,7 +49,7 @@ impl<'b, 'l> OpenZip<'b, 'l> {
         self.zip.file_names_raw().any(is_picture)
     }
 
-    /// The bytes of a part; `None` if no part has this name.
+    /// Decompresses a part; `None` if no part has this name.
     pub(super) fn part(&mut self, name: &str) -> Result<Option<Vec<u8>>, Refusal> {
         if name.len() > LONGEST_NAME {
             return Err(Refusal::broken("the name of a part of it is too long"));
@@ -59,14 +60,14 @@ impl<'b, 'l> OpenZip<'b, 'l> {
             Err(error) => return Err(refusal(error)),
         };
         let mut bytes = Vec::new();
-        // A byte over the limit is read, so that a part that ends at the limit is told from one that goes on.
+        // One byte more than the limit is read, to distinguish a part that ends at the limit from a longer part.
         let read = part.take(self.left.saturating_add(1)).read_to_end(&mut bytes);
         read.map_err(|error| Refusal::broken(format_args!("`{name}` in it: {error}")))?;
         self.left = self.left.checked_sub(bytes.len() as u64).ok_or_else(|| self.limits.unfolds_too_far())?;
         Ok(Some(bytes))
     }
 
-    /// The bytes of a part that every document of this kind has.
+    /// Decompresses a part that every document of this kind has.
     pub(super) fn needed(&mut self, name: &str) -> Result<Vec<u8>, Refusal> {
         self.part(name)?.ok_or_else(|| Refusal::broken(format_args!("there is no `{name}` in it")))
     }
@@ -83,8 +84,8 @@ fn refusal(error: ZipError) -> Refusal {
 
 /// Resolves `target`, which the part `from` mentions, to the name of a part.
 ///
-/// A path from the top begins with a slash, and `..` at the top stays at the top. A place within the part, behind `#`, is left out. If a
-/// name is too long, the result is empty and names no part.
+/// A path from the top begins with a slash, and `..` at the top stays at the top. A place within the part, behind
+/// `#`, is ignored. If a name is too long, the result is empty and names no part.
 pub(super) fn resolve(from: &str, target: &str) -> String {
     if from.len().max(target.len()) > LONGEST_NAME {
         return String::new();

@@ -1,9 +1,9 @@
-//! Word, since 2007: Office Open XML.
+//! Extracts the text of Word documents since 2007 (Office Open XML).
 //!
-//! The text of the body comes first, then that of footnotes, endnotes, headers and footers, each part once. Paragraphs, breaks and
-//! cells of tables end lines. If changes were tracked, inserted text is read, and text that was deleted or moved away is not. Of a
-//! field, the result is read and the code is not. If a text box is written twice, for new and for old programs, the new version is
-//! read.
+//! The text of the body comes first. The texts of footnotes, endnotes, headers and footers follow, each part once.
+//! Paragraphs, breaks and table cells end lines. If changes were tracked, inserted text is read, and text that was
+//! deleted or moved away is not. The result of a field is read, and the code of the field is not. If a text box is
+//! written twice, for new and for old programs, the new version is read.
 
 use super::archive::OpenZip;
 use super::package::{self, Main};
@@ -12,10 +12,10 @@ use super::writing::TextWriter;
 use super::xml::{self, Element, Enter};
 use super::{DocumentFormat, Extracted, Refusal};
 
-/// Parts whose text follows the body, by the relationship that leads to them, in this order.
+/// Kinds of the relationships that lead to parts whose text follows the body, in this order.
 const AFTER_THE_BODY: [&str; 4] = ["footnotes", "endnotes", "header", "footer"];
 
-/// The text of a Word document.
+/// Extracts the text of a Word document.
 pub(super) fn extract(archive: &mut OpenZip<'_, '_>, main: &Main) -> Result<Extracted, Refusal> {
     let limits = archive.limits();
     let relationships = package::relationships(archive, &main.part)?;
@@ -33,14 +33,15 @@ pub(super) fn extract(archive: &mut OpenZip<'_, '_>, main: &Main) -> Result<Extr
     Ok(Extracted { title, metadata, marks, ..Extracted::new(DocumentFormat::Docx, text) })
 }
 
-/// Handles elements that are text in Word beside the characters of runs, and skips elements that are none.
+/// Handles the elements that `TextRuns` does not: writes elements that are text, and skips elements without text.
 fn open(element: &Element<'_>, writing: &mut TextWriter<'_>) -> Enter {
     match element.name() {
-        // Properties are skipped, because tab stops and marks of revision in them have the same names as tabs and revisions of text.
+        // Properties are skipped, because tab stops and marks of revision in them have the same names as tabs and
+        // revisions of text.
         "pPr" | "rPr" | "tblPr" | "trPr" | "tcPr" | "sectPr" | "del" | "moveFrom" | "instrText" => {
             return Enter::No;
         }
-        // The rulers above the notes are stored as notes of other types than `normal`.
+        // Rulers above the notes are stored as notes whose type is not `normal`.
         "footnote" | "endnote" if element.attribute("type").is_some_and(|kind| kind != "normal") => {
             return Enter::No;
         }

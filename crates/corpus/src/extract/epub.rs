@@ -1,4 +1,4 @@
-//! EPUB: chapters of HTML, in the order in which they are read.
+//! Extracts the text of EPUB books: chapters of HTML, in reading order.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use super::writing::TextWriter;
 use super::xml::{self, Element, Enter, Visitor};
 use super::{DocumentFormat, Extracted, MarkPlace, Refusal};
 
-/// The text of a book.
+/// Extracts the text of a book.
 pub(super) fn extract(archive: &mut OpenZip<'_, '_>) -> Result<Extracted, Refusal> {
     let limits = archive.limits();
     let mut container = Attributes { of: ("rootfile", "full-path"), values: Vec::new() };
@@ -19,7 +19,7 @@ pub(super) fn extract(archive: &mut OpenZip<'_, '_>) -> Result<Extracted, Refusa
     let opf = archive.needed(&package)?;
     let mut book = Book::default();
     xml::visit(&opf, limits, &mut book)?;
-    // A book is refused only if a chapter is encrypted, because books that can be read often list their fonts as encrypted.
+    // Only an encrypted chapter makes a book unreadable. Books that can be read often list their fonts as encrypted.
     let mut encrypted = Attributes { of: ("CipherReference", "URI"), values: Vec::new() };
     if let Some(encryption) = archive.part("META-INF/encryption.xml")? {
         xml::visit(&encryption, limits, &mut encrypted)?;
@@ -42,7 +42,7 @@ pub(super) fn extract(archive: &mut OpenZip<'_, '_>) -> Result<Extracted, Refusa
     Ok(Extracted { title, metadata, marks, ..Extracted::new(DocumentFormat::Epub, text) })
 }
 
-/// Collects the values of one attribute of all elements with one name.
+/// Visitor that collects the values of one attribute, of all elements with one name.
 struct Attributes {
     of: (&'static str, &'static str),
     values: Vec<String>,
@@ -62,7 +62,7 @@ impl Visitor for Attributes {
     fn close(&mut self, _name: &str) {}
 }
 
-/// The parts of a book by their ids, and the ids of its chapters in reading order.
+/// Parts of a book by their ids, and ids of its chapters in reading order.
 #[derive(Default)]
 struct Book {
     manifest: HashMap<String, String>,
@@ -88,7 +88,7 @@ impl Visitor for Book {
     fn close(&mut self, _name: &str) {}
 }
 
-/// Decodes `%20` and the like in a reference, because names in the archive are not encoded.
+/// Decodes `%20` and similar codes in a reference, because names in the archive are not encoded.
 fn percent_decoded(reference: &str) -> String {
     let mut bytes = Vec::with_capacity(reference.len());
     let mut rest = reference.as_bytes();

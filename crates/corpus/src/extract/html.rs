@@ -1,9 +1,9 @@
-//! HTML, read by its tokens.
+//! Extracts the text of HTML from its tokens.
 //!
-//! No tree is needed: the text follows from the elements that begin a new line, the elements that hold no text, and the characters
-//! with their references resolved. The tokeniser is that of a browser, so it reads any broken markup, and without a tree nothing can
-//! be nested too deep. If a tag has very many attributes, the tokeniser is given only the first ones (`tags`), because its time would
-//! grow with the square of their number.
+//! No tree is needed: the text follows from the elements that begin a new line, the elements that hold no text, and
+//! the characters with their references resolved. The tokeniser works like that of a browser, so it reads any broken
+//! markup, and without a tree nothing can be nested too deep. If a tag has very many attributes, the tokeniser gets
+//! only the first (`tags`), because its time would grow with the square of their number.
 
 mod encoding;
 mod tags;
@@ -20,7 +20,7 @@ use super::writing::TextWriter;
 use super::{DocumentFormat, ExtractLimits, Extracted, Refusal};
 use crate::decode::Decoded;
 
-/// Elements after and before which a line ends.
+/// Elements that end a line, before and after them.
 const BLOCKS: [&str; 52] = [
     "address",
     "article",
@@ -76,10 +76,10 @@ const BLOCKS: [&str; 52] = [
     "ul",
 ];
 
-/// Elements whose content is not text of the page, and in which a browser that runs scripts sees no markup.
+/// Elements whose content is not text of the page, and in which a browser that runs scripts recognises no markup.
 const SILENT: [&str; 6] = ["iframe", "noembed", "noframes", "noscript", "script", "style"];
 
-/// The names of `<meta>` elements that are read, each with the key of its property.
+/// Names of the `<meta>` elements that are read, each with the key of its property.
 const METADATA: [(&str, &str); 7] = [
     ("author", "author"),
     ("dc.creator", "author"),
@@ -90,12 +90,12 @@ const METADATA: [(&str, &str); 7] = [
     ("dcterms.modified", "modified"),
 ];
 
-/// The text of an HTML file.
+/// Extracts the text of an HTML file.
 pub(super) fn extract(bytes: &[u8], limits: &ExtractLimits) -> Result<Extracted, Refusal> {
     extract_decoded(&decode(bytes), limits)
 }
 
-/// The text of an HTML file that is decoded already.
+/// Extracts the text of an HTML file that is already decoded.
 pub(super) fn extract_decoded(decoded: &Decoded<'_>, limits: &ExtractLimits) -> Result<Extracted, Refusal> {
     let mut writing = TextWriter::new(limits);
     let head = write(&decoded.text, &mut writing);
@@ -105,7 +105,7 @@ pub(super) fn extract_decoded(decoded: &Decoded<'_>, limits: &ExtractLimits) -> 
     Ok(Extracted { title, metadata, marks, repaired, ..Extracted::new(DocumentFormat::Html, text) })
 }
 
-/// The properties in the head of a page.
+/// Properties in the head of a page.
 pub(super) struct HtmlHead {
     pub(super) title: Option<String>,
     pub(super) metadata: BTreeMap<String, String>,
@@ -121,7 +121,8 @@ pub(super) fn write(page: &str, writing: &mut TextWriter<'_>) -> HtmlHead {
         templates: 0,
         preformatted: 0,
     });
-    // The byte-order mark is removed below, because the tokeniser would look for one at the beginning of every piece that it is given.
+    // The byte-order mark is removed below, because the tokeniser would look for a mark at the beginning of every
+    // piece of the page.
     let options = TokenizerOpts { discard_bom: false, ..TokenizerOpts::default() };
     let tokenizer = Tokenizer::new(Sink { reader, told: Cell::new(false) }, options);
     tags::feed(&tokenizer, page.strip_prefix('\u{feff}').unwrap_or(page), MOST_ATTRIBUTES);
@@ -131,7 +132,7 @@ pub(super) fn write(page: &str, writing: &mut TextWriter<'_>) -> HtmlHead {
     HtmlHead { title: Some(title).filter(|title| !title.is_empty()), metadata }
 }
 
-/// The sink of the tokeniser. Its fields are cells, because the tokeniser calls it by a shared reference.
+/// The sink of the tokeniser. Its fields are cells, because the tokeniser calls the sink through a shared reference.
 struct Sink<'w, 'l> {
     reader: RefCell<HtmlReader<'w, 'l>>,
     told: Cell<bool>,
@@ -148,13 +149,13 @@ struct HtmlReader<'w, 'l> {
     title: String,
     metadata: BTreeMap<String, String>,
     within: Within,
-    /// The number of open `<template>` elements, whose content is not shown.
+    /// Number of open `<template>` elements, whose content is not shown.
     templates: usize,
-    /// The number of open `<pre>` and `<textarea>` elements, whose white space is kept.
+    /// Number of open `<pre>` and `<textarea>` elements, whose white space is kept.
     preformatted: usize,
 }
 
-/// The kind of element that the characters belong to.
+/// Kind of the element that the characters belong to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Within {
     Text,
@@ -195,7 +196,8 @@ impl HtmlReader<'_, '_> {
     fn tag(&mut self, tag: &Tag) -> TokenSinkResult<()> {
         let name = &*tag.name;
         let opens = tag.kind == TagKind::StartTag;
-        // Any tag ends a title, a script and their like, because the tokeniser takes only the tag that closes them for a tag.
+        // Within a title or a script, the tokeniser reports only the tag that ends it. Any tag therefore means that
+        // the element has ended.
         self.within = Within::Text;
         if self.templates == 0 && BLOCKS.contains(&name) {
             self.writing.end_line();
@@ -222,7 +224,8 @@ impl HtmlReader<'_, '_> {
                 self.within = Within::Title;
                 return TokenSinkResult::RawData(RawKind::Rcdata);
             }
-            // An element of XHTML that closes itself has no content. A browser that reads the page as HTML would ignore the slash.
+            // A self-closing element of XHTML has no content. A browser that reads the page as HTML would ignore the
+            // slash.
             _ if SILENT.contains(&name) && !tag.self_closing => {
                 self.within = Within::Silence;
                 let kind = if name == "script" { RawKind::ScriptData } else { RawKind::Rawtext };

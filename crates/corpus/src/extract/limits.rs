@@ -7,41 +7,41 @@ use crate::setters::setters;
 
 /// Limits on the cost of a document. A document above a limit is refused.
 ///
-/// Documents come from strangers: a page of a few kilobytes can ask for gigabytes of memory or for hours. Every format
-/// is read within these bounds, which are far above what documents of people need.
+/// Documents may be hostile: a page of a few kilobytes can demand gigabytes of memory or hours of time. Every format
+/// is read within these limits, which are far above the needs of ordinary documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExtractLimits {
     /// Maximum size of the file, in bytes. Default: 256 MiB.
     pub bytes: u64,
-    /// Maximum size of all decompressed parts together, and of the text, in bytes. The bytes are counted while they are
-    /// decompressed; the sizes that the file states are not believed. Default: 256 MiB.
+    /// Maximum size of all decompressed parts together, and of the text, in bytes. Bytes are counted during
+    /// decompression, because the sizes that the file states may be wrong. Default: 256 MiB.
     pub unfolded_bytes: u64,
-    /// Maximum depth of elements or objects inside one another. Default: 256.
+    /// Maximum nesting depth of elements or objects. Default: 256.
     pub nesting: usize,
     /// Maximum number of pages of a PDF. Default: 20,000.
     pub pages: usize,
-    /// Maximum time for one PDF. Other formats take time in proportion to their bytes. Default: 1 minute.
+    /// Maximum time for one PDF. The time for other formats is proportional to their bytes. Default: 1 minute.
     pub time: Duration,
-    /// Maximum number of threads of this process that read PDFs at once, including those that were given up and have not ended.
-    /// Default: no limit.
+    /// Maximum number of threads of this process that read PDFs at once, including threads that are still running
+    /// after their time was over. Default: no limit.
     pub threads: usize,
 }
 
 setters!(ExtractLimits {
     /// Maximum size of the file, in bytes. Default: 256 MiB.
     bytes: u64,
-    /// Maximum size of all decompressed parts together, and of the text, in bytes. The bytes are counted while they are
-    /// decompressed; the sizes that the file states are not believed. Default: 256 MiB.
+    /// Maximum size of all decompressed parts together, and of the text, in bytes. Bytes are counted during
+    /// decompression, because the sizes that the file states may be wrong. Default: 256 MiB.
     unfolded_bytes: u64,
-    /// Maximum depth of elements or objects inside one another. Default: 256.
+    /// Maximum nesting depth of elements or objects. Default: 256.
     nesting: usize,
     /// Maximum number of pages of a PDF. Default: 20,000.
     pages: usize,
-    /// Maximum time for one PDF. Other formats take time in proportion to their bytes. Default: 1 minute.
+    /// Maximum time for one PDF. The time for other formats is proportional to their bytes. Default: 1 minute.
     time: Duration,
-    /// Maximum number of threads of this process that read PDFs at once, including those that were given up and have not ended.
-    /// Default: no limit.
+    /// Maximum number of threads of this process that read PDFs at once, including threads that are still running
+    /// after their time was over. Default: no limit.
     threads: usize,
     ;
 });
@@ -66,7 +66,7 @@ impl ExtractLimits {
         if bytes <= self.bytes { Ok(()) } else { Err(Refusal::TooLarge { bytes, limit: self.bytes }) }
     }
 
-    /// The refusal of a file that decompresses to more than the limit.
+    /// Returns the refusal of a file that decompresses to more than the limit.
     pub(super) fn unfolds_too_far(&self) -> Refusal {
         Refusal::TooLarge { bytes: self.unfolded_bytes.saturating_add(1), limit: self.unfolded_bytes }
     }

@@ -1,14 +1,14 @@
-//! Markdown: text as it is, without the front matter.
+//! Extracts the text of Markdown: all text except the front matter.
 //!
-//! Marks of emphasis and links are left in, because they are only a few characters, tokens have no punctuation, and offsets in the
-//! text are then offsets in the file behind the front matter.
+//! Markup of emphasis and links stays in the text, because it is only a few characters, and tokens have no
+//! punctuation. Offsets in the text are therefore offsets in the file behind the front matter.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::{DocumentFormat, Extracted, FileProperties, Refusal, plain};
 
-/// The text of a Markdown file.
+/// Extracts the text of a Markdown file.
 pub(super) fn extract(bytes: &[u8]) -> Result<Extracted, Refusal> {
     let whole = plain::extract(bytes)?;
     let (mut metadata, body) = front_matter(&whole.text);
@@ -17,7 +17,7 @@ pub(super) fn extract(bytes: &[u8]) -> Result<Extracted, Refusal> {
     Ok(Extracted { title, metadata, repaired, ..Extracted::new(DocumentFormat::Markdown, text) })
 }
 
-/// Splits a text of Markdown into the text without its front matter, and its properties.
+/// Splits a Markdown text into the text without its front matter, and its properties.
 pub(crate) fn body(text: Cow<'_, str>) -> (Cow<'_, str>, FileProperties) {
     let split = |text: &str| {
         let (mut metadata, body) = front_matter(text);
@@ -32,7 +32,8 @@ pub(crate) fn body(text: Cow<'_, str>) -> (Cow<'_, str>, FileProperties) {
     (body, about)
 }
 
-/// Splits a text into its front matter, `key: value` between two lines of dashes, and the rest.
+/// Splits a text into its front matter and the rest. Front matter is lines of `key: value` between two lines of
+/// dashes.
 ///
 /// Only lines with one value are read; lists and nested values are skipped.
 fn front_matter(text: &str) -> (BTreeMap<String, String>, &str) {
@@ -55,11 +56,11 @@ fn front_matter(text: &str) -> (BTreeMap<String, String>, &str) {
             metadata.insert(key.trim_end().to_lowercase(), unquoted(value.trim()).to_owned());
         }
     }
-    // If no second line of dashes follows, the first is a horizontal rule.
+    // The first line of dashes is a horizontal rule, because no second line of dashes follows.
     (BTreeMap::new(), text)
 }
 
-/// The first line, with its line end, and what follows it.
+/// Splits a text into its first line, with its line end, and the text behind that line.
 fn split_line(text: &str) -> (&str, &str) {
     text.split_at(text.find('\n').map_or(text.len(), |line_feed| line_feed + 1))
 }
@@ -69,7 +70,8 @@ fn unquoted(value: &str) -> &str {
     within('"').or_else(|| within('\'')).unwrap_or(value)
 }
 
-/// The first heading: behind number signs, or above a line of equals signs or dashes. Lines of code are no headings.
+/// Returns the first heading: a line that begins with number signs, or a line above a line of equals signs or dashes.
+/// Lines of code are no headings.
 fn first_heading(text: &str) -> Option<String> {
     let mut in_code = false;
     let mut above = "";

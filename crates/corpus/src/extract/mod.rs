@@ -1,15 +1,15 @@
 //! Extracts the text of documents.
 //!
-//! [`extract`] takes the bytes of one file of any kind, and returns its text, its title, its other properties, and marks: the places in
-//! the text at which pages, paragraphs, slides or chapters begin. The function is pure: it reads no files and no network, and remembers
-//! nothing. Bytes come from strangers, so every format is read within [`ExtractLimits`], and a file that gives no text gives a
-//! [`Refusal`] in words.
+//! [`extract`] takes the bytes of one file of any kind, and returns its text, its title, its other properties, and
+//! marks: the places in the text at which pages, paragraphs, slides or chapters begin. The function is pure: it reads
+//! no files and no network, and keeps no state. Files may be hostile, so every format is read within
+//! [`ExtractLimits`]. A file without text gives a [`Refusal`] in words.
 //!
-//! The kind of a file follows from its bytes, not from its name. Only if the bytes are plain characters in either case does the name
-//! decide: for a fragment of HTML, or Markdown.
+//! The kind of a file follows from its bytes, not from its name. The name decides only between kinds that are all
+//! plain characters: text, a fragment of HTML, and Markdown.
 //!
-//! Paragraphs, headings, items of lists and cells of tables end in a line break. Notes stand where the format has them: at
-//! the end in Word, at their place in OpenDocument. Text that was deleted while changes were tracked, codes of fields,
+//! Paragraphs, headings, list items and table cells end in a line break. The place of notes depends on the format: in
+//! Word they are at the end, in OpenDocument where they are called. Deleted text in tracked changes, codes of fields,
 //! comments in the margin, scripts and styles are not text.
 //!
 //! | file | read by | marks | title |
@@ -23,8 +23,8 @@
 //! | EPUB | `epub`, each chapter by `html` | chapters | its package |
 //! | PDF | `pdf`, on a thread of its own | pages | its properties |
 //!
-//! HTML needs the feature `html`, Word, OpenDocument and PowerPoint need `office`, EPUB needs both, and PDF needs `pdf`. A kind
-//! whose feature is missing is recognised, and its refusal names the feature.
+//! HTML needs the feature `html`, Word, OpenDocument and PowerPoint need `office`, EPUB needs both, and PDF needs
+//! `pdf`. A kind whose feature is missing is recognised all the same, and its refusal names the feature.
 
 #[cfg(feature = "office")]
 mod archive;
@@ -68,7 +68,7 @@ pub(crate) use recognise::{Recognised, recognise};
 #[cfg(feature = "warc")]
 use crate::decode::Decoded;
 
-/// The kind of a document.
+/// Kind of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum DocumentFormat {
@@ -91,7 +91,7 @@ pub enum DocumentFormat {
 }
 
 impl DocumentFormat {
-    /// The name for programs: the usual extension of a file's name.
+    /// Returns the name for programs: the usual file extension.
     pub fn name(self) -> &'static str {
         match self {
             Self::Text => "txt",
@@ -112,20 +112,21 @@ impl fmt::Display for DocumentFormat {
     }
 }
 
-/// The text and the properties of a file.
+/// Text and properties of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Extracted {
-    /// The kind of the document.
+    /// Kind of the document.
     pub format: DocumentFormat,
-    /// The text.
+    /// Text of the document.
     pub text: String,
-    /// The title, if the file states one.
+    /// Title, if the file states one.
     pub title: Option<String>,
-    /// The other properties, as the file states them: `author`, `created`, `modified`, `language`, `subject`, `keywords`,
+    /// Other properties that the file states: `author`, `created`, `modified`, `language`, `subject`, `keywords`,
     /// `description`; in Markdown, all values of the front matter.
     pub metadata: BTreeMap<String, String>,
-    /// The places in the text at which pages, paragraphs, slides or chapters begin, ascending. Parts without text have no mark.
+    /// Offsets in the text at which pages, paragraphs, slides or chapters begin, ascending. Parts without text have
+    /// no mark.
     pub marks: Vec<ExtractedMark>,
     /// Whether invalid characters were replaced by U+FFFD.
     pub repaired: bool,
@@ -136,42 +137,43 @@ impl Extracted {
         Self { format, text, title: None, metadata: BTreeMap::new(), marks: Vec::new(), repaired: false }
     }
 
-    /// The page, paragraph, slide or chapter of the byte `offset` of the text: that of the last mark at or before the byte.
+    /// Returns the page, paragraph, slide or chapter that contains the byte `offset` of the text, by the last mark at
+    /// or before that byte.
     pub fn place_of(&self, offset: usize) -> Option<MarkPlace> {
         let after = self.marks.partition_point(|mark| mark.offset <= offset);
         Some(self.marks.get(after.checked_sub(1)?)?.place)
     }
 }
 
-/// The properties that a file states, beside its text.
+/// Properties that a file states, without its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileProperties {
-    /// The title, if the file states one.
+    /// Title, if the file states one.
     pub title: Option<String>,
-    /// The other properties, as in [`Extracted::metadata`].
+    /// Other properties, as in [`Extracted::metadata`].
     pub metadata: BTreeMap<String, String>,
-    /// The places in the text at which pages, paragraphs, slides or chapters begin, ascending.
+    /// Offsets in the text at which pages, paragraphs, slides or chapters begin, ascending.
     pub marks: Vec<ExtractedMark>,
 }
 
-/// A place in an extracted text at which a page, a paragraph, a slide or a chapter begins.
+/// Place in an extracted text at which a page, a paragraph, a slide or a chapter begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExtractedMark {
-    /// The offset of the place in the text, in bytes.
+    /// Offset of the place in the text, in bytes.
     pub offset: usize,
-    /// The page, paragraph, slide or chapter that begins at the offset.
+    /// Page, paragraph, slide or chapter that begins at the offset.
     pub place: MarkPlace,
 }
 
-/// The page, paragraph, slide or chapter at an [`ExtractedMark`], counted from 1.
+/// Number of the page, paragraph, slide or chapter at an [`ExtractedMark`], counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MarkPlace {
     /// A page.
     Page(u32),
-    /// A paragraph; those without text are not counted.
+    /// A paragraph. Paragraphs without text are not counted.
     Paragraph(u32),
     /// A slide.
     Slide(u32),
@@ -192,8 +194,9 @@ impl fmt::Display for MarkPlace {
 
 /// Extracts the text of a file of any kind.
 ///
-/// If a text does not state its encoding, a byte-order mark decides, else UTF-8 is taken if it is valid, else the encoding is guessed
-/// from the bytes. `name` is used only if the bytes do not show the kind of the file.
+/// If a text does not state its encoding, a byte-order mark decides. Without a mark, the encoding is UTF-8 if the
+/// bytes are valid UTF-8, else it is guessed from the bytes. `name` is used only if the bytes do not show the kind of
+/// the file.
 ///
 /// ```
 /// use minwise_corpus::{ExtractLimits, extract};
@@ -206,17 +209,20 @@ impl fmt::Display for MarkPlace {
 /// ```
 ///
 /// # Errors
-/// Fails with a [`Refusal`] if the file gives no text: [`TooLarge`](Refusal::TooLarge), [`TooDeep`](Refusal::TooDeep),
-/// [`TooManyPages`](Refusal::TooManyPages), [`TooSlow`](Refusal::TooSlow) or [`Busy`](Refusal::Busy) if it exceeds `limits`,
-/// [`Encrypted`](Refusal::Encrypted), [`OnlyPictures`](Refusal::OnlyPictures), [`UnknownLetters`](Refusal::UnknownLetters) or
-/// [`Broken`](Refusal::Broken) because of what is in it, [`Unsupported`](Refusal::Unsupported) if it is of a kind that is not read, and
-/// [`MissingFeature`](Refusal::MissingFeature) if the program was built without the kind.
+/// Fails with a [`Refusal`] if the file gives no text:
+/// - [`TooLarge`](Refusal::TooLarge), [`TooDeep`](Refusal::TooDeep), [`TooManyPages`](Refusal::TooManyPages),
+///   [`TooSlow`](Refusal::TooSlow), [`Busy`](Refusal::Busy): the file exceeds `limits`.
+/// - [`Encrypted`](Refusal::Encrypted), [`OnlyPictures`](Refusal::OnlyPictures),
+///   [`UnknownLetters`](Refusal::UnknownLetters), [`Broken`](Refusal::Broken): the content of the file cannot be
+///   read.
+/// - [`Unsupported`](Refusal::Unsupported): files of this kind are not read.
+/// - [`MissingFeature`](Refusal::MissingFeature): the program was built without this kind.
 pub fn extract(bytes: &[u8], name: Option<&str>, limits: &ExtractLimits) -> Result<Extracted, Refusal> {
     limits.check_bytes(bytes.len())?;
     extract_as(recognise(bytes, name)?, bytes, limits)
 }
 
-/// Extracts the text of a file that was recognised already and is within the limit.
+/// Extracts the text of a file that was already recognised and is within the limit.
 pub(crate) fn extract_as(
     kind: Recognised,
     bytes: &[u8],
@@ -232,7 +238,7 @@ pub(crate) fn extract_as(
         Recognised::Pdf => pdf::extract(bytes, limits),
         #[cfg(feature = "office")]
         Recognised::Zip => zipped::extract(bytes, limits),
-        // The parts of the archive would show the kind of the document, but without the feature nothing can open it.
+        // The parts of the archive would show its kind, but nothing can open the archive without the feature.
         #[cfg(not(feature = "office"))]
         Recognised::Zip => {
             Err(Refusal::MissingFeature { what: "an Office document or another archive", feature: "office" })
@@ -240,11 +246,11 @@ pub(crate) fn extract_as(
     }
 }
 
-/// The refusal of HTML by a program that was built without it.
+/// Refusal of HTML by a program that was built without it.
 #[cfg(not(feature = "html"))]
 const NO_HTML: Refusal = Refusal::MissingFeature { what: "HTML", feature: "html" };
 
-/// The text of a page that is decoded already, because an HTTP header gave its encoding.
+/// Extracts the text of a page that is already decoded, because an HTTP header states its encoding.
 #[cfg(all(feature = "html", feature = "warc"))]
 pub(crate) fn extract_page(page: &Decoded<'_>, limits: &ExtractLimits) -> Result<Extracted, Refusal> {
     html::extract_decoded(page, limits)

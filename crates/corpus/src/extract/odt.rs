@@ -1,9 +1,9 @@
-//! OpenDocument text.
+//! Extracts the text of OpenDocument files.
 //!
-//! Paragraphs and headings end a line, and so do breaks and cells. A note stands where it is called, on lines of its own.
-//! Headers and footers follow the body, each once. Comments, the text that tracked changes have deleted, and the
-//! pronunciation beside ruby text are not text. As in the format, a run of white space is one space, and several spaces are an
-//! element with a count.
+//! Paragraphs, headings, breaks and table cells end a line. The text of a note is inserted where the note is called,
+//! on separate lines. Headers and footers follow the body, each once. Comments, deleted text in tracked changes, and
+//! the pronunciation beside ruby text are not text. As the format prescribes, a run of white space is one space, and
+//! several spaces are an element with a count.
 
 use super::archive::OpenZip;
 use super::properties;
@@ -14,7 +14,7 @@ use super::{DocumentFormat, ExtractLimits, Extracted, Refusal};
 /// Maximum number of spaces per element, because the count of the element may be any number.
 const MOST_SPACES: usize = 1000;
 
-/// The text of an OpenDocument text.
+/// Extracts the text of an OpenDocument text.
 pub(super) fn extract(archive: &mut OpenZip<'_, '_>) -> Result<Extracted, Refusal> {
     let limits = archive.limits();
     if let Some(manifest) = archive.part("META-INF/manifest.xml")?
@@ -35,7 +35,7 @@ pub(super) fn extract(archive: &mut OpenZip<'_, '_>) -> Result<Extracted, Refusa
     Ok(Extracted { title, metadata, marks, ..Extracted::new(DocumentFormat::Odt, text) })
 }
 
-/// Whether a manifest lists an encrypted part.
+/// Reports whether a manifest lists an encrypted part.
 fn is_encrypted(manifest: &[u8], limits: &ExtractLimits) -> Result<bool, Refusal> {
     struct OdtManifest(bool);
     impl Visitor for OdtManifest {
@@ -55,12 +55,12 @@ fn is_encrypted(manifest: &[u8], limits: &ExtractLimits) -> Result<bool, Refusal
 
 struct Body<'l> {
     writing: TextWriter<'l>,
-    /// The number of open paragraphs. A frame in a paragraph may hold others.
+    /// Number of open paragraphs. A frame in a paragraph may hold further paragraphs.
     paragraphs: usize,
     region: Region,
 }
 
-/// The region of a part that is read. In the part of styles, only headers and footers are text.
+/// Region of a part that is being read. In the part of styles, only headers and footers are text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Region {
     Wanted,

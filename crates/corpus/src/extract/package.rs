@@ -1,4 +1,4 @@
-//! The packages of Office Open XML: parts, and relationships between them.
+//! Reads the packages of Office Open XML: parts, and relationships between them.
 
 use std::collections::HashMap;
 
@@ -7,25 +7,26 @@ use super::properties::{self, Properties};
 use super::xml::{self, Element, Enter, Visitor};
 use super::{ExtractLimits, Refusal};
 
-/// A relationship of a part to another one.
+/// Relationship of a part to another part.
 pub(super) struct Relationship {
-    /// The id by which the part refers to the relationship.
+    /// Id by which the part refers to the relationship.
     pub(super) id: String,
-    /// The last step of the type: `officeDocument`, `slide`, `footnotes`. The steps before differ between editions of the standard.
+    /// Last step of the type: `officeDocument`, `slide`, `footnotes`. The earlier steps differ between editions of
+    /// the standard.
     pub(super) kind: String,
-    /// The path of the other part, relative to this one. The path is resolved only when it is needed, because a short mention may
-    /// stand for a long name, and a file may have very many relationships that nobody needs.
+    /// Path of the other part, relative to this part. The path is resolved only when it is needed, because a short
+    /// mention may stand for a long name, and a file may have very many relationships that are never used.
     target: String,
 }
 
 impl Relationship {
-    /// The name of the part to which the relationship leads from `part`.
+    /// Returns the name of the part to which the relationship leads from `part`.
     pub(super) fn target(&self, part: &str) -> String {
         resolve(part, &self.target)
     }
 }
 
-/// The relationships of a part, in order; for the name `""`, those of the package itself.
+/// Returns the relationships of a part, in order; for the name `""`, the relationships of the package itself.
 pub(super) fn relationships(archive: &mut OpenZip<'_, '_>, part: &str) -> Result<Vec<Relationship>, Refusal> {
     let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
     let name =
@@ -40,7 +41,7 @@ struct RelationshipList(Vec<Relationship>);
 
 impl Visitor for RelationshipList {
     fn open(&mut self, element: &Element<'_>) -> Enter {
-        // A relationship to something outside, such as a link, is left out, because it leads to no part.
+        // An external relationship, such as a link, is left out, because it leads to no part.
         let is_inside = element.attribute("TargetMode").is_none_or(|mode| mode != "External");
         if element.name() == "Relationship" && is_inside {
             let kind = element.attribute("Type").unwrap_or_default();
@@ -58,7 +59,7 @@ impl Visitor for RelationshipList {
     fn close(&mut self, _name: &str) {}
 }
 
-/// The part that is the document, and its type.
+/// Part that is the document, with its content type.
 pub(super) struct Main {
     pub(super) part: String,
     pub(super) content_type: String,
@@ -76,7 +77,7 @@ pub(super) fn main_part(archive: &mut OpenZip<'_, '_>) -> Result<Main, Refusal> 
     Ok(Main { part, content_type })
 }
 
-/// The part that every such package has.
+/// Name of a part that every such package has.
 pub(super) const CONTENT_TYPES: &str = "[Content_Types].xml";
 
 fn content_types(bytes: &[u8], limits: &ExtractLimits) -> Result<HashMap<String, String>, Refusal> {
@@ -103,7 +104,8 @@ impl Visitor for Types {
     fn close(&mut self, _name: &str) {}
 }
 
-/// Title and metadata of a package. If they are damaged, they are left out, and the text is read all the same.
+/// Reads the title and metadata of a package. If they are damaged, they are left out, and the text is read all the
+/// same.
 pub(super) fn properties(archive: &mut OpenZip<'_, '_>) -> Properties {
     let part = relationships(archive, "").ok().and_then(|relationships| {
         relationships.into_iter().find(|relationship| relationship.kind == "core-properties")

@@ -1,4 +1,4 @@
-//! Plain text, as it is.
+//! Extracts plain text without changes.
 
 use super::{DocumentFormat, Extracted, Refusal};
 use crate::decode::decode_by_content;
@@ -13,13 +13,13 @@ pub(super) fn extract(bytes: &[u8]) -> Result<Extracted, Refusal> {
     Ok(Extracted { repaired, ..Extracted::new(DocumentFormat::Text, decoded.text.into_owned()) })
 }
 
-/// The refusal of a file that is neither of a known kind nor text.
+/// Refusal of a file that is neither of a known kind nor text.
 pub(crate) const UNKNOWN: Refusal =
     Refusal::Unsupported { what: "neither text nor a kind of document that is read" };
 
-/// Whether bytes are no text in any encoding that people use.
+/// Reports whether bytes are no text in any common encoding.
 ///
-/// NUL bytes stand in binary files, in UTF-16, which begins with a byte-order mark, and now and then in UTF-8.
+/// NUL bytes occur in binary files, in UTF-16, which begins with a byte-order mark, and occasionally in UTF-8.
 pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     memchr::memchr(0, bytes).is_some()
         && encoding_rs::Encoding::for_bom(bytes).is_none()
@@ -29,16 +29,17 @@ pub(crate) fn is_binary(bytes: &[u8]) -> bool {
 /// Number of bytes at the beginning of a file in which [`has_many_nuls`] counts.
 pub(crate) const NUL_LOOK_BYTES: usize = 64 << 10;
 
-/// Bytes that are not UTF-8 may have one NUL byte per this many bytes.
+/// Minimum number of bytes per NUL byte in a text that is not UTF-8.
 const BYTES_PER_NUL: usize = 1000;
-/// UTF-8 may have one NUL byte per this many bytes, and [`TEXT_NULS`] in any case, because programs end texts with one, and logs are
-/// filled up with them after a crash.
+/// Minimum number of bytes per NUL byte in UTF-8. [`TEXT_NULS`] NUL bytes are always allowed, because programs end
+/// texts with one, and logs are filled up with NUL bytes after a crash.
 const TEXT_BYTES_PER_NUL: usize = 100;
 const TEXT_NULS: usize = 4;
-/// Bytes with more than one NUL byte per this many bytes are no text in any case.
+/// Minimum number of bytes per NUL byte in any text, however short it is.
 const NUL_SHARE: usize = 4;
 
-/// Whether bytes of no known format hold more NUL bytes than a text does, and lack the mark of UTF-16.
+/// Reports whether bytes of no known format hold more NUL bytes than a text does, and lack the byte-order mark of
+/// UTF-16.
 ///
 /// The share was measured on the first 64 KiB of some 60,000 files:
 ///
@@ -50,15 +51,15 @@ const NUL_SHARE: usize = 4;
 /// | programs, fonts, databases and compiled files | nearly all above 2 % |
 /// | UTF-16 without a mark, which is not read | 50 % in English, 14 % to 50 % in Chinese, at least 4 % |
 ///
-/// A limit of 1 % misses all random files of 10 kB, and 0.3 % misses 8 % of them; 0.1 % misses none. Random bytes are no UTF-8, so
-/// that UTF-8 has the limit of 1 %, and a short text may end with a NUL byte.
+/// A limit of 1 % misses all random files of 10 kB, and 0.3 % misses 8 % of them; 0.1 % misses none. Random bytes are
+/// no UTF-8, so UTF-8 has the limit of 1 %. A short text in UTF-8 may end with a NUL byte.
 pub(crate) fn has_many_nuls(bytes: &[u8]) -> bool {
     let look = bytes.get(..NUL_LOOK_BYTES).unwrap_or(bytes);
     let nuls = memchr::memchr_iter(0, look).count();
     if nuls * BYTES_PER_NUL <= look.len() || encoding_rs::Encoding::for_bom(look).is_some() {
         return false;
     }
-    // The look may end within a character.
+    // An incomplete character at the end is allowed, because the first 64 KiB may end within a character.
     let is_text =
         simdutf8::compat::from_utf8(look).map_or_else(|error| error.error_len().is_none(), |_| true);
     let many = if nuls > TEXT_NULS { TEXT_BYTES_PER_NUL } else { NUL_SHARE };

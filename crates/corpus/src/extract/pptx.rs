@@ -1,7 +1,7 @@
-//! PowerPoint, since 2007: Office Open XML.
+//! Extracts the text of PowerPoint presentations since 2007 (Office Open XML).
 //!
-//! Slides come in the order of the presentation, each followed by the notes of its speaker. A paragraph ends a line, and so
-//! do a break and a cell of a table. The number of a slide, which is a field, is no text.
+//! Slides come in the order of the presentation, each followed by its speaker notes. Paragraphs, breaks and table
+//! cells end a line. The slide number, which is a field, is no text.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use super::writing::TextWriter;
 use super::xml::{self, Element, Enter, Visitor};
 use super::{DocumentFormat, Extracted, MarkPlace, Refusal};
 
-/// The text of a presentation.
+/// Extracts the text of a presentation.
 pub(super) fn extract(archive: &mut OpenZip<'_, '_>, main: &Main) -> Result<Extracted, Refusal> {
     let limits = archive.limits();
     let relationships = package::relationships(archive, &main.part)?;
@@ -38,7 +38,7 @@ pub(super) fn extract(archive: &mut OpenZip<'_, '_>, main: &Main) -> Result<Extr
     Ok(Extracted { title, metadata, marks, ..Extracted::new(DocumentFormat::Pptx, text) })
 }
 
-/// The slides in the order of the presentation, by the ids of its relationships to them.
+/// Ids of the relationships to the slides, in the order of the presentation.
 struct SlideOrder(Vec<String>);
 
 impl Visitor for SlideOrder {
@@ -54,7 +54,7 @@ impl Visitor for SlideOrder {
     fn close(&mut self, _name: &str) {}
 }
 
-/// Skips the numbers of slides, which are no text.
+/// Skips slide numbers, which are no text.
 fn open(element: &Element<'_>, _: &mut TextWriter<'_>) -> Enter {
     let is_number =
         element.name() == "fld" && element.attribute("type").is_some_and(|kind| kind == "slidenum");

@@ -1,14 +1,14 @@
-//! Reads the properties that a document states: elements that hold one value each.
+//! Reads the properties that a document states, as elements that hold one value each.
 
 use std::collections::BTreeMap;
 
 use super::xml::{self, Element, Enter, Visitor};
 use super::{ExtractLimits, Refusal};
 
-/// The key under which the title is found.
+/// Key of the title.
 const TITLE: &str = "title";
 
-/// The elements of Office Open XML, in `docProps/core.xml`, each with the key of its property.
+/// Elements of Office Open XML, in `docProps/core.xml`, each with the key of its property.
 pub(super) const OFFICE: &[(&str, &str)] = &[
     ("title", TITLE),
     ("creator", "author"),
@@ -20,8 +20,8 @@ pub(super) const OFFICE: &[(&str, &str)] = &[
     ("modified", "modified"),
 ];
 
-/// The elements of OpenDocument, in `meta.xml`, each with the key of its property. The person who began a document is its author;
-/// `creator` is the person who saved it last.
+/// Elements of OpenDocument, in `meta.xml`, each with the key of its property. The author of a document is the person
+/// who began it; `creator` is the person who saved it last.
 pub(super) const OPEN_DOCUMENT: &[(&str, &str)] = &[
     ("title", TITLE),
     ("initial-creator", "author"),
@@ -34,7 +34,7 @@ pub(super) const OPEN_DOCUMENT: &[(&str, &str)] = &[
     ("date", "modified"),
 ];
 
-/// The elements of a package of EPUB, each with the key of its property.
+/// Elements of an EPUB package, each with the key of its property.
 pub(super) const EPUB: &[(&str, &str)] = &[
     ("title", TITLE),
     ("creator", "author"),
@@ -44,11 +44,12 @@ pub(super) const EPUB: &[(&str, &str)] = &[
     ("date", "created"),
 ];
 
-/// Title and metadata.
+/// Title, and metadata by key.
 pub(super) type Properties = (Option<String>, BTreeMap<String, String>);
 
-/// Reads the properties of a part, by the keys that `known` gives to its elements. If several elements have the same key, the element
-/// that stands first in `known` counts, and of equal elements the first in the part.
+/// Reads the properties of a part, by the keys that `known` gives to its elements. If several elements have the same
+/// key, the element that comes first in `known` counts. If an element occurs several times, the first occurrence in
+/// the part counts.
 pub(super) fn read(
     bytes: &[u8],
     known: &'static [(&'static str, &'static str)],
@@ -68,7 +69,7 @@ pub(super) fn read(
 
 struct PropertyReader {
     known: &'static [(&'static str, &'static str)],
-    /// The known element that is open.
+    /// Index in `known` of the element that is open.
     current: Option<usize>,
     values: Vec<String>,
 }

@@ -3,21 +3,22 @@
 use super::Refusal;
 use crate::decode::encoding_by_mark;
 
-/// A kind of file that is read, or that may be read once it has been opened.
+/// Kind of a file that is read, or that may prove to be readable once it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Recognised {
     Text,
     Markdown,
     Html,
     Pdf,
-    /// A zip archive, whose parts show which kind of document it is.
+    /// A zip archive. Its parts show which kind of document it is.
     Zip,
 }
 
-/// Bytes at the beginning of a file in which its kind is searched for. HTML may begin with a comment or an XML declaration.
+/// Number of bytes at the beginning of a file that are searched for its kind. HTML may begin with a comment or an XML
+/// declaration.
 const HEAD_BYTES: usize = 1024;
 
-/// Files that are known and not read, by their magic numbers.
+/// Magic numbers of files that are known and cannot be read.
 const UNREAD: [(&[u8], &str); 10] = [
     (b"{\\rtf", "RTF; save it as `.docx` or `.odt`"),
     (b"%!PS", "PostScript; save it as PDF"),
@@ -31,13 +32,13 @@ const UNREAD: [(&[u8], &str); 10] = [
     (b"\x7fELF", "a program"),
 ];
 
-/// The magic number of the container that Office used before 2007.
+/// Magic number of the container that Office used before 2007.
 const OLE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
-/// Pictures, by their magic numbers.
+/// Magic numbers of pictures.
 const PICTURES: [&[u8]; 5] = [b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*"];
 
-/// Recognises the kind of a file. The name counts only between kinds that are all plain characters.
+/// Recognises the kind of a file. The name decides only between kinds that are all plain characters.
 pub(crate) fn recognise(bytes: &[u8], name: Option<&str>) -> Result<Recognised, Refusal> {
     if bytes.starts_with(b"PK\x03\x04") {
         return Ok(Recognised::Zip);
@@ -63,7 +64,8 @@ pub(crate) fn recognise(bytes: &[u8], name: Option<&str>) -> Result<Recognised, 
     Ok(Recognised::Text)
 }
 
-/// Whether a file is a PDF. The mark of PDF may stand a little after the beginning, but not in UTF-8, because a text may mention it.
+/// Reports whether a file is a PDF. The mark of PDF may come a little after the beginning. In UTF-8 it must be at the
+/// beginning, because a text may mention the mark.
 fn is_pdf(bytes: &[u8]) -> bool {
     let head = bytes.get(..HEAD_BYTES).unwrap_or(bytes);
     match memchr::memmem::find(head, b"%PDF-") {
@@ -73,9 +75,10 @@ fn is_pdf(bytes: &[u8]) -> bool {
     }
 }
 
-/// The refusal of a container of old Office, which holds a document from before 2007, or a new one that is encrypted.
+/// Returns the refusal of a container of old Office, which holds a document from before 2007, or a newer encrypted
+/// document.
 fn ole(bytes: &[u8]) -> Refusal {
-    // Names of streams stand in the directory of the container, in UTF-16.
+    // The directory of the container has the names of the streams in UTF-16.
     let holds = |name: &str| {
         let name: Vec<u8> = name.encode_utf16().flat_map(u16::to_le_bytes).collect();
         memchr::memmem::find(bytes, &name).is_some()
@@ -94,12 +97,14 @@ fn has_ending(name: Option<&str>, endings: &[&str]) -> bool {
         .is_some_and(|(_, ending)| endings.iter().any(|known| ending.eq_ignore_ascii_case(known)))
 }
 
-/// Whether a file declares itself to be HTML: a document type or a root element, after white space and comments.
+/// Reports whether a file declares itself to be HTML: a document type or a root element, after white space and
+/// comments.
 ///
-/// A text may well begin with `<b>` or `<p>`, so that for such a file the name decides.
+/// A text may begin with `<b>` or `<p>`, so the name decides for such a file.
 fn begins_as_html(bytes: &[u8]) -> bool {
     let head = bytes.get(..HEAD_BYTES).unwrap_or(bytes);
-    // A byte-order mark decides. Without one, UTF-8 will do, because the tags are the same bytes in every encoding of the Web but UTF-16.
+    // A byte-order mark decides. Without a mark, UTF-8 suffices, because all encodings of the Web except UTF-16 have
+    // the same bytes for the tags.
     let head = match encoding_by_mark(head) {
         Some((encoding, marked)) => encoding.decode_without_bom_handling(marked).0.into_owned(),
         None => String::from_utf8_lossy(head).into_owned(),

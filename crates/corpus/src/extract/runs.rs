@@ -1,14 +1,14 @@
-//! Runs of text in Word and PowerPoint: Office Open XML calls the characters of a run `t`, and paragraphs, breaks and cells of
-//! tables end lines. Each format has a rule for the other elements that are text or hold none.
+//! Reads runs of text in Word and PowerPoint. Office Open XML calls the characters of a run `t`, and paragraphs,
+//! breaks and table cells end lines. Each format has a rule for its other elements.
 
 use super::ExtractLimits;
 use super::writing::TextWriter;
 use super::xml::{Element, Enter, Visitor};
 
-/// The rule of a format for elements that have a meaning of their own in it.
+/// Rule of a format for elements that have a special meaning in it.
 pub(super) type ElementRule = fn(&Element<'_>, &mut TextWriter<'_>) -> Enter;
 
-/// Writes the text of runs.
+/// Visitor that writes the text of runs.
 pub(super) struct TextRuns<'l> {
     pub(super) writing: TextWriter<'l>,
     in_text: bool,

@@ -1,17 +1,17 @@
-//! Writes a text: its lines, and the marks beside them.
+//! Writes the text of a document, with its lines and marks.
 
 use super::limits::ExtractLimits;
 use super::{ExtractedMark, MarkPlace, Refusal};
 
-/// The text of a document while it is written.
+/// Text of a document while it is written.
 ///
-/// Every format writes characters, ends lines, and begins pages, paragraphs, slides or chapters. `TextWriter` ensures that a line
-/// does not end twice, that each mark stands before a character, and that the text stays within its limit.
+/// Every format writes characters, ends lines, and begins pages, paragraphs, slides or chapters. `TextWriter` ensures
+/// that a line does not end twice, that a character follows each mark, and that the text stays within its limit.
 pub(super) struct TextWriter<'l> {
     limits: &'l ExtractLimits,
     text: String,
     marks: Vec<ExtractedMark>,
-    /// A break that no character has followed yet.
+    /// Break that no character has followed yet.
     pending: Option<PendingBreak>,
     paragraphs: u32,
     over: bool,
@@ -43,7 +43,7 @@ impl<'l> TextWriter<'l> {
         self.text.push_str(characters);
     }
 
-    /// Writes running text: a run of white space becomes one space, and nothing at the beginning of a line.
+    /// Writes running text. A run of white space becomes one space, or nothing at the beginning of a line.
     pub(super) fn push_flowing(&mut self, characters: &str) {
         let is_space = |character: char| character.is_ascii_whitespace();
         if characters.starts_with(is_space) {
@@ -66,7 +66,7 @@ impl<'l> TextWriter<'l> {
         }
     }
 
-    /// Ends the line, unless nothing stands on it.
+    /// Ends the line, unless the line is empty.
     pub(super) fn end_line(&mut self) {
         let without_spaces = self.text.trim_end_matches([' ', '\t']).len();
         self.text.truncate(without_spaces);
@@ -101,12 +101,12 @@ impl<'l> TextWriter<'l> {
         self.marks.push(ExtractedMark { offset: self.text.len() + ahead, place });
     }
 
-    /// Refuses a text that was cut off because it is over the limit.
+    /// Fails if the text was cut off because it is over the limit.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         if self.over { Err(self.limits.unfolds_too_far()) } else { Ok(()) }
     }
 
-    /// The text and its marks.
+    /// Returns the text and its marks.
     pub(super) fn finish(mut self) -> Result<(String, Vec<ExtractedMark>), Refusal> {
         self.end_line();
         self.check()?;

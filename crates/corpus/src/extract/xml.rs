@@ -1,10 +1,11 @@
-//! XML, as far as documents need it: elements and characters, in order.
+//! Reads XML as far as documents need it: elements and characters, in order.
 //!
-//! Names are compared without their prefix: producers choose prefixes freely, and within one kind of part the local names
-//! that matter here do not repeat in other namespaces, or mean the same where they do (`w:t`, `a:t` and `m:t` are all text).
+//! Names are compared without their prefix, because producers choose prefixes freely. Within one kind of part, the
+//! local names that are read occur in no other namespace, or mean the same there (`w:t`, `a:t` and `m:t` are all
+//! text).
 //!
-//! Entities that a document declares are the oldest way to make a small file large. None of these formats uses them, so a file
-//! that declares one is refused, and none is ever resolved.
+//! Entities that a document declares can make a small file very large. None of these formats uses declared entities,
+//! so a file that declares an entity is refused, and no such entity is ever resolved.
 
 use std::borrow::Cow;
 
@@ -16,38 +17,40 @@ use crate::decode::encoding_by_mark;
 
 /// Visits the elements and characters of a part.
 pub(super) trait Visitor {
-    /// Visits the beginning of an element. The content of the element and its end are visited only if the result is [`Enter::Yes`].
+    /// Visits the beginning of an element. The content and the end of the element are visited only if the result is
+    /// [`Enter::Yes`].
     fn open(&mut self, element: &Element<'_>) -> Enter;
 
-    /// Visits characters, decoded. The characters between two tags may come in several calls.
+    /// Visits decoded characters. The characters between two tags may come in several calls.
     fn characters(&mut self, characters: &str);
 
     /// Visits the end of an element that was entered.
     fn close(&mut self, name: &str);
 }
 
-/// Whether the inside of an element is of interest.
+/// Whether the content of an element is visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Enter {
     Yes,
     No,
 }
 
-/// An element that begins.
+/// Start tag of an element.
 pub(super) struct Element<'e>(&'e BytesStart<'e>);
 
 impl Element<'_> {
-    /// The name of the element without prefix.
+    /// Returns the name of the element without its prefix.
     pub(super) fn name(&self) -> &str {
         self.0.local_name().into_inner()
     }
 
-    /// The value of an attribute, by its name without prefix.
+    /// Returns the value of an attribute, by its name without a prefix.
     pub(super) fn attribute(&self, name: &str) -> Option<String> {
         self.value(|key| key.rsplit(':').next() == Some(name))
     }
 
-    /// The value of an attribute that has a prefix. An attribute of the same name without a prefix is another one.
+    /// Returns the value of an attribute that has a prefix, by its name behind the prefix. An attribute of the same
+    /// name without a prefix does not count.
     pub(super) fn prefixed(&self, name: &str) -> Option<String> {
         self.value(|key| key.rsplit_once(':').is_some_and(|(_, local)| local == name))
     }
@@ -56,7 +59,7 @@ impl Element<'_> {
         let mut attributes = self.0.attributes();
         let found =
             attributes.with_checks(false).flatten().find(|attribute| is_it(attribute.key.into_inner()))?;
-        // An attribute that refers to an unknown entity counts as missing.
+        // If the value refers to an unknown entity, the attribute counts as missing.
         quick_xml::escape::unescape(&found.value).ok().map(Cow::into_owned)
     }
 }
@@ -65,7 +68,7 @@ impl Element<'_> {
 pub(super) fn visit(bytes: &[u8], limits: &ExtractLimits, visitor: &mut dyn Visitor) -> Result<(), Refusal> {
     let text = decode(bytes)?;
     let mut reader = Reader::from_str(&text);
-    // `depth` is the number of open elements. While more than `silent_above` are open, nothing is visited.
+    // `depth` is the number of open elements. While more than `silent_above` elements are open, nothing is visited.
     let (mut depth, mut silent_above) = (0, usize::MAX);
     loop {
         let event = reader.read_event().map_err(Refusal::broken)?;
@@ -121,7 +124,7 @@ fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Refusal> {
     }
 }
 
-/// The characters of the five references that XML itself defines.
+/// Returns the character for one of the five references that XML itself defines.
 fn predefined(name: &str) -> Result<char, Refusal> {
     match name {
         "amp" => Ok('&'),
@@ -137,7 +140,7 @@ fn predefined(name: &str) -> Result<char, Refusal> {
 mod tests {
     use super::*;
 
-    /// Logs what it visits; does not enter `skip`.
+    /// Visitor that logs all that it visits, and does not enter `skip`.
     #[derive(Default)]
     struct ElementLog(String);
 

@@ -17,7 +17,7 @@ pub(super) fn extract(bytes: &[u8], limits: &ExtractLimits) -> Result<Extracted,
 }
 
 fn extract_from(archive: &mut OpenZip<'_, '_>) -> Result<Extracted, Refusal> {
-    // OpenDocument and EPUB state their kind in a part of this name.
+    // OpenDocument and EPUB state their kind in a part called `mimetype`.
     if let Some(kind) = archive.part("mimetype")? {
         return match kind.trim_ascii() {
             #[cfg(feature = "html")]

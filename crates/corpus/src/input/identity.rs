@@ -1,8 +1,8 @@
 //! Finds files that are given more than once.
 //!
-//! Resolving the paths of a hundred thousand files takes a second; reading their inode numbers is free, because the files are
-//! open anyway. Paths are resolved only if an inode number comes up again, to tell a file that is reached twice from two hard
-//! links, which are two inputs.
+//! Resolving the paths of a hundred thousand files takes a second; reading their inode numbers is free, because the
+//! files are open anyway. Paths are resolved only if an inode number occurs again. The resolved paths distinguish a
+//! file that is reached twice from two hard links, which are two inputs.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::Metadata;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::Given;
 
-/// The identity of a file on this machine: device and inode on Unix, elsewhere the resolved path.
+/// Identity of a file on this machine: device and inode on Unix, the resolved path on other systems.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct FileId(Identity);
 
@@ -21,7 +21,7 @@ type Identity = (u64, u64);
 type Identity = PathBuf;
 
 impl FileId {
-    /// The identity of an open file.
+    /// Returns the identity of an open file.
     #[cfg(unix)]
     #[expect(clippy::unnecessary_wraps, reason = "other systems have to resolve the path, which can fail")]
     pub(crate) fn of(_path: &Path, metadata: &Metadata) -> io::Result<Self> {
@@ -29,7 +29,7 @@ impl FileId {
         Ok(Self((metadata.dev(), metadata.ino())))
     }
 
-    /// The identity of an open file.
+    /// Returns the identity of an open file.
     #[cfg(not(unix))]
     pub(crate) fn of(path: &Path, _metadata: &Metadata) -> io::Result<Self> {
         fs_err::canonicalize(path).map(Self)
@@ -37,7 +37,7 @@ impl FileId {
 }
 
 impl FileId {
-    /// The identity of the file that standard input comes from, if it comes from one.
+    /// Returns the identity of the file that is connected to standard input, if there is such a file.
     #[cfg(unix)]
     pub(super) fn of_stdin() -> Option<Self> {
         use std::os::fd::AsFd;
@@ -46,18 +46,18 @@ impl FileId {
         Self::of(Path::new("-"), &metadata).ok()
     }
 
-    /// The identity of the file that standard input comes from. Only Unix states it, so it is unknown here.
+    /// Returns `None`, because only Unix states which file is connected to standard input.
     #[cfg(not(unix))]
     pub(super) fn of_stdin() -> Option<Self> {
         None
     }
 }
 
-/// The files seen so far.
+/// Files that were seen so far.
 #[derive(Debug, Default)]
 pub(crate) struct FileIds {
     seen: HashMap<FileId, SeenFiles>,
-    /// The resolved paths of files whose number came up more than once.
+    /// Resolved paths of files whose inode number occurred more than once.
     resolved: HashSet<PathBuf>,
 }
 
@@ -70,7 +70,7 @@ struct SeenFiles {
 /// Whether a file is new.
 pub(super) enum Admission {
     New,
-    /// The file is the source `first` already.
+    /// The file is already the source `first`.
     Repeat {
         first: usize,
         given: Given,
@@ -78,7 +78,7 @@ pub(super) enum Admission {
 }
 
 impl FileIds {
-    /// Notes a file that is to become the source number `source`, and returns whether it is new.
+    /// Notes a file that is to become the source number `source`, and returns whether the file is new.
     pub(super) fn admit<'p>(
         &mut self,
         id: FileId,
@@ -102,20 +102,21 @@ impl FileIds {
         }
     }
 
-    /// Forgets a file that was to become the source number `source` and did not.
+    /// Forgets a file that was to become the source number `source` but did not become a source.
     pub(super) fn forget(&mut self, id: &FileId, source: usize) {
-        // If the file is a hard link of an earlier source, this source keeps the inode number.
+        // If the file is a hard link of an earlier source, the earlier source keeps the inode number.
         if self.seen.get(id).is_some_and(|seen| seen.source == source) {
             self.seen.remove(id);
         }
     }
 
-    /// Notes the file behind a source that has no path. If the file is known by a source that has a path, that source stays.
+    /// Notes the file behind a source that has no path. If the file already belongs to a source with a path, that
+    /// source keeps it.
     pub(super) fn note(&mut self, id: FileId, source: usize) {
         self.seen.entry(id).or_insert(SeenFiles { source, given: Given::Named });
     }
 
-    /// The number of the source that is this file.
+    /// Returns the number of the source that is this file.
     pub(crate) fn source_of(&self, id: &FileId) -> Option<usize> {
         self.seen.get(id).map(|seen| seen.source)
     }

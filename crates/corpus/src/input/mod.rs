@@ -1,7 +1,7 @@
 //! Resolves inputs to sources.
 //!
-//! An [`Input`] is standard input, a file, a folder, a pattern, or documents in memory. Folders and patterns are expanded in the order of their
-//! names, so that a corpus has one order on every machine.
+//! An [`Input`] is standard input, a file, a folder, a pattern, or documents in memory. The files of folders and
+//! patterns are sorted by name, so that a corpus has the same order on every machine.
 
 mod identity;
 mod pattern;
@@ -39,14 +39,14 @@ use crate::source::{Origin, Packed, Source, SourceBytes, open_file, os_error};
 use crate::sources::{Content, CorpusState, Sources};
 use crate::spool::{Spool, Spooled};
 
-/// Maximum number of files of records that stay open. Other files are opened for each read, because a process may have about a thousand
-/// open.
+/// Maximum number of files of records that are kept open. Further files are opened for each read, because a process
+/// may have only about a thousand open files.
 const KEPT_OPEN: usize = 256;
 
 /// Size of the buffer through which compressed files are read.
 const READ_BYTES: usize = 256 << 10;
 
-/// The sources of the inputs, and all that was noted while they were resolved.
+/// Sources of the inputs, and all that was noted while the inputs were resolved.
 pub(crate) struct Resolved {
     pub(crate) sources: Sources,
     pub(crate) file_ids: FileIds,
@@ -55,22 +55,22 @@ pub(crate) struct Resolved {
     pub(crate) skipped: Vec<Skipped>,
 }
 
-/// Two files that would have the same id, because of which all ids were made longer.
+/// Two texts with the same path inside their folders, because of which all ids were made longer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SameId {
-    /// The id that both files would have.
+    /// Path of both texts inside their folders, which would have been their id.
     pub id: String,
-    /// The names of the two files.
+    /// Names of the two texts.
     pub names: [String; 2],
 }
 
 /// A folder that was walked.
 #[derive(Debug)]
 pub(crate) struct Walked {
-    /// The name of the folder as it was given.
+    /// Name of the folder as it was given.
     pub(crate) name: String,
-    /// The path of the folder with links resolved.
+    /// Path of the folder, with links resolved.
     pub(crate) path: PathBuf,
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn resolve(
     }
     resolver.references = resolver.sources.len();
     check_readable(&resolver.sources, options)?;
-    // The format of the references is taken away, because the inputs may have another layout.
+    // The format of the references is forgotten, because the inputs may have another layout.
     let reference_format = resolver.format.take();
     for input in inputs {
         resolver.input(input)?;
@@ -107,7 +107,8 @@ pub(crate) fn resolve(
     let Some(format) = resolver.format else { return Err(Error::new(ErrorKind::NoInput)) };
     let Resolver { mut sources, spool, file_ids, walked, beside, references, .. } = resolver;
     let spool = spool.into_file();
-    // Texts are identified by their ids, so no two texts may have the same id, texts of references included.
+    // Texts are identified by their ids. No two texts may therefore have the same id, and the texts of references
+    // count, too.
     let is_text = |format: Option<Format>| format.is_some_and(|format| format.layout() == Layout::Texts);
     let same_id = match (is_text(reference_format), is_text(Some(format))) {
         (true, true) => tell_apart(&mut sources),
@@ -117,7 +118,8 @@ pub(crate) fn resolve(
     };
     let (reference_sources, input_sources) = sources.split_at(references);
     let mut contents = Vec::with_capacity(sources.len());
-    // References always stay, so that the values by which keepers are chosen are not read from them.
+    // Values are not read from references, because the values serve to choose keepers, and references are kept in any
+    // case.
     let reference_options = ReadOptions { value_fields: vec![], ..options.clone() };
     open_contents(reference_sources, spool.as_ref(), &reference_options, observer, &mut contents)?;
     open_contents(input_sources, spool.as_ref(), options, observer, &mut contents)?;
@@ -148,7 +150,7 @@ fn open_contents(
     Ok(())
 }
 
-/// Refuses sources if none of them can be read, or if one cannot be read and `strict` makes this an error.
+/// Refuses the sources if none can be read, or if at least one cannot be read and `strict` makes this an error.
 fn check_readable(sources: &[Source], options: &ReadOptions) -> Result<()> {
     let mut unread = sources.iter().filter_map(|source| Some((source.name(), source.unreadable()?)));
     let Some((name, message)) = unread.next() else { return Ok(()) };
@@ -160,7 +162,8 @@ fn check_readable(sources: &[Source], options: &ReadOptions) -> Result<()> {
     Err(Error::new(ErrorKind::Unreadable { name, message, others, strict: options.strict }))
 }
 
-/// Adds one more folder of the path to all ids, as long as two texts have the same id. Returns the first two that had.
+/// Adds one more folder of the path to all ids, as long as two texts have the same id. Returns the first two texts
+/// with the same id.
 fn tell_apart(sources: &mut [Source]) -> Option<SameId> {
     let mut first = None;
     loop {
@@ -196,8 +199,8 @@ pub(crate) enum Given {
     Found,
 }
 
-/// Whether a path leads elsewhere than to a place below the current folder. The id of a text is also the path of its output in an
-/// output folder, so it must not lead out of that folder.
+/// Reports whether a path may lead to a place that is not below the current folder. The id of a text is also the path
+/// of its output in an output folder, so the id must not lead out of that folder.
 fn leads_out(path: &Path) -> bool {
     path.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir))
 }
@@ -210,25 +213,25 @@ struct Resolver<'o> {
     file_ids: FileIds,
     walked: Vec<Walked>,
     beside: SkippedFiles,
-    /// The format of the first reference or, once inputs are resolved, of the first input.
+    /// Format of the first reference or, once inputs are resolved, of the first input.
     format: Option<Format>,
-    /// How many sources are references; 0 while they are being resolved.
+    /// Number of sources that are references; 0 while references are being resolved.
     references: usize,
     names: SourceNames,
 }
 
-/// The names of sources, looked at only if documents in memory need one.
+/// Names of sources, collected only if documents in memory need a name.
 #[derive(Default)]
 struct SourceNames {
     taken: HashSet<String>,
-    /// The number of sources whose names are in `taken`.
+    /// Number of sources whose names are in `taken`.
     sources: usize,
 }
 
 impl SourceNames {
     /// Returns a name that no source has: the wanted name, or else the wanted name with a number.
     fn free(&mut self, wanted: &str, sources: &[Source]) -> String {
-        // Documents without an id are named by their source, so that no two sources may have one name.
+        // The name must be new, because documents without an id are named by their source.
         let new = sources.get(self.sources..).unwrap_or_default();
         self.taken.extend(new.iter().map(|source| source.name().to_owned()));
         self.sources = sources.len();
@@ -252,10 +255,10 @@ impl Resolver<'_> {
         }
     }
 
-    /// Adds a file under another name than its path.
+    /// Adds a file under a name other than its path.
     fn named_file(&mut self, path: &Path, name: &str) -> Result<()> {
         let (name, before) = (self.names.free(name, &self.sources), self.sources.len());
-        // The source gets its name only after `path` has added it, because the format follows from the name of the file.
+        // The source is renamed after `path` has added it, because the format follows from the name of the file.
         self.path(path)?;
         if let Some(source) = self.sources.get_mut(before) {
             (source.name, source.id_start) = (name.into(), 0);
@@ -272,7 +275,7 @@ impl Resolver<'_> {
             id_start: 0,
             origin: Origin::Memory,
             store: SourceBytes::Memory(memory.clone()),
-            // `resolve` sets the size when the content is open.
+            // The size is unknown here; `resolve` sets it when the content is open.
             size_bytes: 0,
             compression: None,
             format,
@@ -286,7 +289,7 @@ impl Resolver<'_> {
         match fs_err::metadata(path) {
             Ok(metadata) if metadata.is_dir() => self.folder(&input, path),
             Ok(metadata) => {
-                // If a file is called like standard input, its name is shown as a person has to type it.
+                // If a file is called `-`, its name is shown as `./-`, because `-` alone means standard input.
                 let name = if input == STDIN { format!("./{STDIN}") } else { slashed(&input) };
                 let id_start = if leads_out(path) { name.rfind('/').map_or(0, |slash| slash + 1) } else { 0 };
                 self.file(name, id_start, path, Given::Named, metadata.is_file())
@@ -318,7 +321,8 @@ impl Resolver<'_> {
         self.found(input, (&slashed(matches.prefix), id_start), matches.folder, matches.files, false)
     }
 
-    /// Adds the files that `input` stands for. Names of sources begin with the prefix, and their ids begin at the byte `id_start` of the names.
+    /// Adds the files to which `input` leads. The names of the sources begin with `prefix`, and their ids begin at
+    /// the byte `id_start` of the names.
     fn found(
         &mut self,
         input: &str,
@@ -368,7 +372,7 @@ impl Resolver<'_> {
         }
         let origin = origin_of(&name, path);
         let (name, store) = (name.into(), SourceBytes::Unreadable { message });
-        // The format is one of whole documents, so that a message about the file has no line.
+        // The format is one of whole documents, because messages about the file must not state a line.
         let (size_bytes, compression, format, packed) = (0, None, Format::DOCUMENT, None);
         self.add(Source { name, id_start, origin, store, size_bytes, compression, format, packed })
     }
@@ -380,7 +384,7 @@ impl Resolver<'_> {
                 first: STDIN.to_owned(),
             }));
         }
-        // The file that standard input comes from is noted, because an output must not replace it.
+        // The file that is connected to standard input is noted, because an output must not replace this file.
         if let Some(id) = FileId::of_stdin() {
             self.file_ids.note(id, self.sources.len());
         }
@@ -433,7 +437,8 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    /// Adds a file. If the file was found and is no document, returns its name and the reason instead.
+    /// Adds a file. If the file was found in a folder or by a pattern and is no document, returns its name and the
+    /// reason instead.
     fn regular_file(
         &mut self,
         name: String,
@@ -449,7 +454,7 @@ impl Resolver<'_> {
             return Ok(Some((name, SkipReason::Empty)));
         }
         if let (0, Some(compression)) = (size_bytes, Compression::of_name(&name)) {
-            // Every compressed stream has a header, so an empty file is the rest of a download that failed.
+            // Every compressed stream has a header, so an empty file is probably left from a failed download.
             let (compression, message) = (compression.name(), "the file is empty".to_owned());
             return Err(Error::new(ErrorKind::Damaged { name, compression, at: 0, message }));
         }
@@ -507,7 +512,7 @@ impl Resolver<'_> {
         Ok(None)
     }
 
-    /// Adds a source that can be read only once, and only forwards, by copying it to the spool.
+    /// Copies a source to the spool and adds it, because the source can be read only once and only forwards.
     fn stream(&mut self, name: String, id_start: usize, origin: Origin, mut stream: impl Read) -> Result<()> {
         let mut head = Vec::new();
         let magic = stream.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut head);
@@ -525,7 +530,8 @@ impl Resolver<'_> {
         let look = self.look_at_spooled(spooled)?;
         let format = match self.format_by_name(&look, &name) {
             Some(format) => format,
-            // Empty standard input is a corpus without records, not one document without text, because a pipeline may have found nothing.
+            // Empty standard input is a corpus without records, not one document without text, because a pipeline may
+            // have found nothing.
             None if spooled.size_bytes == 0 && matches!(origin, Origin::Stdin) => {
                 self.format.unwrap_or(Format::JSONL)
             }
@@ -540,7 +546,7 @@ impl Resolver<'_> {
             .map_err(|error| Error::io("read", SPOOL, error))
     }
 
-    /// The format, if it follows from the option, from the magic number or from the name.
+    /// Returns the format, if it follows from the option, the magic number or the name.
     fn format_by_name(&self, head: &[u8], name: &str) -> Option<Format> {
         match self.options.format {
             InputFormat::Only(format) => Some(format),
@@ -548,8 +554,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether an empty file of this name is a file without records. Files that are compressed or begin with a magic number are never empty,
-    /// so an empty one is the rest of a download that failed.
+    /// Reports whether an empty file of this name is a file without records. Compressed files and files with a magic
+    /// number are never empty, so an empty file with such a name is probably left from a failed download.
     fn may_be_empty(&self, name: &str) -> bool {
         let format = self.format_by_name(&[], name);
         Compression::of_name(name).is_none()
@@ -571,7 +577,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The first of the references, or of the inputs, that has a format.
+    /// Returns the first source that has a format, among the references or, once they are resolved, among the inputs.
     fn first_readable(&self) -> Option<&Source> {
         self.sources.iter().skip(self.references).find(|source| source.unreadable().is_none())
     }
@@ -603,7 +609,7 @@ fn spooled_source(name: String, id_start: usize, origin: Origin, spooled: Spoole
     Source { name, id_start, origin, store, size_bytes, compression, format, packed }
 }
 
-/// Reads the first `bytes` bytes, or as many as there are, of the `size_bytes` bytes that lie at `base`.
+/// Reads the first `bytes` of the `size_bytes` bytes that lie at `base`, or all of them if there are fewer.
 fn look(file: &File, base: u64, size_bytes: u64, bytes: usize) -> io::Result<Vec<u8>> {
     let mut head = vec![0; bytes.min(usize::try_from(size_bytes).unwrap_or(usize::MAX))];
     let filled = read_at(file, base, &mut head)?;
@@ -630,7 +636,7 @@ fn open_decoder<'r>(
     compression.decoder(reader).map_err(|error| Error::io("decompress", name, error))
 }
 
-/// Writes a path with forward slashes on every system, as it is shown.
+/// Returns a path with forward slashes on every system, for display.
 fn slashed(path: &str) -> String {
     if cfg!(windows) { path.replace('\\', "/") } else { path.to_owned() }
 }

@@ -1,4 +1,4 @@
-//! Patterns: `data/*.jsonl`, `archive/**/report-[0-9].txt`.
+//! Expands patterns such as `data/*.jsonl` and `archive/**/report-[0-9].txt`.
 
 use std::path::{MAIN_SEPARATOR, Path};
 
@@ -7,28 +7,29 @@ use fast_glob::{glob_match, validate};
 use super::walk::{self, FoundFile};
 use crate::error::{Error, ErrorKind, Result};
 
-/// The files that a pattern matches.
+/// Files that a pattern matches.
 pub(super) struct PatternMatches<'p> {
-    /// The part of the pattern before the names that are matched, up to and with its last slash.
+    /// Beginning of the pattern up to the last slash before the first name with a wildcard.
     pub(super) prefix: &'p str,
-    /// The folder that the prefix names.
+    /// Folder that the prefix names.
     pub(super) folder: &'p Path,
     /// The files, at least one.
     pub(super) files: Vec<FoundFile>,
 }
 
-/// Whether an input that is no file may be a pattern.
+/// Reports whether an input that is no file may be a pattern.
 pub(super) fn has_wildcard(input: &str) -> bool {
     first_wildcard(input).is_some()
 }
 
-/// The files that match a pattern, in the order of their names. `*` stays within a folder, `**` does not.
+/// Returns the files that match a pattern, in the order of their names. `*` stays within a folder, `**` does not.
 pub(super) fn expand(pattern: &str) -> Result<PatternMatches<'_>> {
     let (prefix, names) = split(pattern);
     validate(names).map_err(|error| {
         Error::new(ErrorKind::BadPattern { pattern: pattern.to_owned(), message: reason(error.kind) })
     })?;
-    // A leading `!` would negate the pattern. The `!` is escaped, because in shells it is a character of a name.
+    // The library would take a leading `!` for a negation. The `!` is escaped, because it is an ordinary character
+    // here, as in shells.
     let names = names.replacen('!', "\\!", usize::from(names.starts_with('!')));
     let folder = Path::new(prefix);
     let start = if prefix.is_empty() { Path::new(".") } else { folder };
@@ -47,7 +48,7 @@ fn is_match(names: &str, file: &FoundFile) -> bool {
     glob_match(names, file.relative.as_os_str().as_encoded_bytes())
 }
 
-/// Whether a folder that cannot be read may hold files that match.
+/// Reports whether a folder that cannot be read may contain files that match.
 fn may_hold(names: &str, folder: &FoundFile) -> bool {
     if depth(names).is_none() {
         return true;
@@ -59,7 +60,7 @@ fn may_hold(names: &str, folder: &FoundFile) -> bool {
     }
 }
 
-/// Why a pattern is not well formed.
+/// Returns the reason why a pattern is not valid.
 fn reason(kind: fast_glob::ErrorKind) -> String {
     use fast_glob::ErrorKind::{
         BraceNestingTooDeep, TooManyBraceGroups, TrailingBackslash, UnclosedBrace, UnclosedBracket,
@@ -86,7 +87,8 @@ fn split(pattern: &str) -> (&str, &str) {
     pattern.split_at(prefix_len)
 }
 
-/// The maximum depth of a match, so that `*.txt` in a home folder does not walk all of it; `None` if there is no maximum.
+/// Returns the maximum depth of a match, so that `*.txt` in a home folder does not walk the whole folder; `None` if
+/// there is no maximum.
 fn depth(names: &str) -> Option<usize> {
     let unbounded = names.contains("**") || names.contains('{');
     (!unbounded).then(|| names.split(['/', MAIN_SEPARATOR]).count())

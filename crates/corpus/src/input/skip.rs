@@ -1,8 +1,8 @@
-//! Files that are no documents.
+//! Skips files that are no documents.
 //!
-//! A folder holds files that nobody means when they name the folder: those of file managers, locks of Office, empty files and
-//! binary ones. Such files are skipped, and listed in [`Corpus::skipped`](crate::Corpus::skipped). A file that the user named
-//! is never skipped.
+//! A folder often contains files that are not wanted when the folder is named: files of file managers, locks of
+//! Office, empty files and binary files. Such files are skipped, and listed in
+//! [`Corpus::skipped`](crate::Corpus::skipped). A file that the user named is never skipped.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -12,39 +12,40 @@ use std::path::{Path, PathBuf};
 use crate::extract::{Recognised, recognise};
 use crate::format::Format;
 
-/// Files that file managers of macOS and Windows leave in folders. Names are compared without case, as on these systems.
+/// Names of files that file managers of macOS and Windows create in folders. Names are compared without case, as on
+/// these systems.
 const SYSTEM_FILES: [&str; 3] = [".DS_Store", "Thumbs.db", "desktop.ini"];
 
 /// A file that was found in a folder or by a pattern, and is no document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Skipped {
-    /// The path as the user would write it, with forward slashes.
+    /// Path as the user would write it, with forward slashes.
     pub name: String,
-    /// The reason.
+    /// Reason why the file is no document.
     pub reason: SkipReason,
 }
 
-/// Why a file is no document.
+/// Reason why a file is no document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SkipReason {
-    /// A file manager left it: `.DS_Store`, `Thumbs.db` or `desktop.ini`.
+    /// A file manager created the file: `.DS_Store`, `Thumbs.db` or `desktop.ini`.
     System,
-    /// Office left it beside an open document: `~$report.docx`.
+    /// Office created the file beside an open document: `~$report.docx`.
     OfficeLock,
-    /// The writer of the records left it beside them: `_SUCCESS`, `.part-0.parquet.crc`.
+    /// The writer of the records created the file beside them: `_SUCCESS`, `.part-0.parquet.crc`.
     LeftBeside,
-    /// The file has no bytes, and its name is not that of a file of records.
+    /// The file is empty, and its name is not that of a file of records.
     Empty,
-    /// The file is of no known format, and holds more NUL bytes than a text does.
+    /// The file has no known format, and holds more NUL bytes than a text does.
     Binary,
-    /// It is an archive of Minwise, a folder that people often make beside their documents.
+    /// The folder is an archive of Minwise, which people often create beside their documents.
     Archive,
 }
 
 impl SkipReason {
-    /// A stable name for programs and counts.
+    /// Returns a stable name for programs and counts.
     pub fn code(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -70,16 +71,17 @@ impl fmt::Display for SkipReason {
     }
 }
 
-/// The files that were found beside the documents.
+/// Files that were skipped while inputs were resolved.
 #[derive(Debug, Default)]
 pub(super) struct SkippedFiles {
-    /// The skipped files, in the order in which they were found.
+    /// Skipped files, in the order in which they were found.
     pub(super) skipped: Vec<Skipped>,
-    /// How often a file was skipped. A file that two inputs hold is skipped twice, and listed once.
+    /// Number of times that a file was skipped. A file that two inputs contain is counted twice, and listed once.
     pub(super) skips: usize,
-    /// The first file of the current input that was skipped.
+    /// First skipped file of the current input.
     pub(super) first_of_input: Option<String>,
-    /// The paths of skipped and unreadable files. Sources are told apart by `FileIds`, which needs an open file.
+    /// Paths of skipped and unreadable files. `FileIds`, which finds repeated sources, cannot be used for these
+    /// files, because it needs an open file.
     seen: HashSet<PathBuf>,
 }
 
@@ -93,9 +95,9 @@ impl SkippedFiles {
         }
     }
 
-    /// Whether a path is seen for the first time.
+    /// Reports whether a path is seen for the first time.
     pub(super) fn is_new(&mut self, path: &Path) -> bool {
-        // Only the folder is resolved, because the file itself may be a link that leads nowhere.
+        // Only the folder is resolved, because the file may be a link to a file that does not exist.
         let resolved = match (path.parent(), path.file_name()) {
             (Some(parent), Some(name)) => {
                 let parent = if parent == Path::new("") { Path::new(".") } else { parent };
@@ -107,7 +109,8 @@ impl SkippedFiles {
     }
 }
 
-/// Whether the name of a file shows that it is no document. Some names show it only beside records.
+/// Returns the reason why a file is no document, if its name shows the reason. Some names show it only beside
+/// records.
 pub(super) fn by_name(name: &str, beside_records: bool) -> Option<SkipReason> {
     let file = name.rsplit('/').next().unwrap_or(name);
     if SYSTEM_FILES.iter().any(|system| system.eq_ignore_ascii_case(file)) {
@@ -121,10 +124,11 @@ pub(super) fn by_name(name: &str, beside_records: bool) -> Option<SkipReason> {
     }
 }
 
-/// The first line of the file `header` of every archive. The format of archives belongs to a crate that uses this one.
+/// First line of the file `header` of every archive. The line is repeated here, because the crate of archives depends
+/// on this crate.
 const ARCHIVE: &[u8] = b"minwise index\n";
 
-/// The folders that are archives, of the folders with these files.
+/// Returns the folders that are archives, among the folders of these files.
 pub(super) fn archives<'a>(folder: &Path, files: impl Iterator<Item = &'a Path>) -> Vec<PathBuf> {
     let is_header = |path: &&Path| {
         let mut begin = [0; ARCHIVE.len()];
@@ -135,7 +139,8 @@ pub(super) fn archives<'a>(folder: &Path, files: impl Iterator<Item = &'a Path>)
     files.filter(is_header).filter_map(|path| Some(path.parent()?.to_owned())).collect()
 }
 
-/// Whether a file may be a text, by its first bytes and its name. Other kinds of documents may hold NUL bytes.
+/// Reports whether a file may be a text, judged by its first bytes and its name. Other kinds of documents may contain
+/// NUL bytes.
 pub(super) fn may_be_text(head: &[u8], name: &str) -> bool {
     matches!(recognise(head, Some(name)), Ok(Recognised::Text | Recognised::Markdown))
 }

@@ -1,4 +1,4 @@
-//! An input as programs name it, and the words of a command line that stand for one.
+//! Inputs, as programs name them and as words of a command line.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::memory::InMemory;
 /// ```
 /// use minwise_corpus::Input;
 ///
-/// // A path is taken as it is: this is the file `-`, not standard input.
+/// A path is used as it is: this is the file `-`, not standard input.
 /// let file = Input::from(std::path::Path::new("-"));
 /// assert!(matches!(file, Input::Path(_)));
 ///
@@ -32,19 +32,20 @@ pub enum Input {
     Pattern(String),
     /// Documents that the program holds in memory.
     Memory(InMemory),
-    /// A file that the program wrote in place of its memory, such as the rows of a stream. Messages and ids have the name and
-    /// not the path, as those of [`Memory`](Self::Memory) do.
+    /// A file that the program wrote to hold its data outside memory, such as the rows of a stream. Messages and ids
+    /// contain the name instead of the path, as for [`Memory`](Self::Memory).
     NamedFile {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The name of the source. If an earlier source has the same name, a number is added to this one.
+        /// Name of the source. If an earlier source has the same name, a number is added to the name.
         name: String,
     },
 }
 
 impl Input {
-    /// The input that a word of a command line stands for: `-` is standard input; a word that names a file or a folder is its
-    /// path, even if it has a `[`; any other word with a wildcard is a pattern; any other word is a path that does not exist.
+    /// Returns the input that a word of a command line stands for. `-` is standard input. A word that names a file or
+    /// a folder is its path, even if the word has a `[`. Any other word with a wildcard is a pattern, and any
+    /// remaining word is a path that does not exist.
     #[must_use]
     pub fn from_word(word: impl AsRef<OsStr>) -> Self {
         let word = word.as_ref();

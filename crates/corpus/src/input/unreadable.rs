@@ -1,7 +1,7 @@
-//! Files that were found and cannot be read.
+//! Represents files that were found and cannot be read.
 //!
-//! Such a file is a source without bytes, whose only record is a reject. The source keeps its place among the others, so that every
-//! command counts and lists it as it does any other reject.
+//! Such a file is a source without bytes, and its only record is a reject. The source keeps its place in the list of
+//! sources, so that every command counts and lists the reject like any other.
 
 use std::io;
 use std::path::Path;
@@ -15,10 +15,10 @@ use crate::scratch::Scratch;
 use crate::source::{Source, os_error};
 use crate::sources::{Content, CutPoints, LoadTurns, RecordVisitor, ScannedLines, SourceHandle, SourcePart};
 
-/// The content of a file that cannot be read.
+/// Content of a file that cannot be read.
 #[derive(Debug)]
 pub(super) struct Unreadable {
-    /// The reason in words.
+    /// Reason in words.
     pub(super) message: String,
 }
 
@@ -57,7 +57,8 @@ impl Content for Unreadable {
     }
 }
 
-/// Why a path that was found cannot be read; `None` if the path is not to blame, because the process ran out of something.
+/// Returns the reason why a path that was found cannot be read. `None` if the fault is not in the path, because the
+/// process ran out of a resource.
 pub(super) fn reason(path: &Path, error: io::Error) -> Option<String> {
     let error = os_error(error);
     if is_exhaustion(&error) {
@@ -69,19 +70,20 @@ pub(super) fn reason(path: &Path, error: io::Error) -> Option<String> {
         let target = target.to_string_lossy();
         return Some(format!("it is a link to `{}`, which does not exist", escape_control(&target)));
     }
-    // Links that lead to one another give ELOOP, for which `io::ErrorKind` has no stable name.
+    // Links that lead to each other give ELOOP, for which `io::ErrorKind` has no stable name.
     if path.is_symlink() && is_loop(&error) {
         return Some("it is a link that leads in a circle".to_owned());
     }
     Some(error.to_string())
 }
 
-/// Why a link to a folder that holds it is not followed.
+/// Returns the reason why a link to a folder that contains the link is not followed.
 pub(super) fn loop_reason(above: &Path) -> String {
     format!("it is a link that leads back to `{}`, which holds it", escape_control(&above.to_string_lossy()))
 }
 
-/// Whether the process has too many open files or too little memory. The next file would fail for the same reason.
+/// Reports whether the process has too many open files or too little memory. The next file would fail for the same
+/// reason.
 fn is_exhaustion(error: &io::Error) -> bool {
     // The codes are ENFILE and EMFILE, and on Windows ERROR_TOO_MANY_OPEN_FILES.
     let codes: &[i32] = if cfg!(windows) { &[4] } else { &[23, 24] };
@@ -89,7 +91,7 @@ fn is_exhaustion(error: &io::Error) -> bool {
         || error.raw_os_error().is_some_and(|code| codes.contains(&code))
 }
 
-/// Whether an error is ELOOP, which has the number 40 on Linux and 62 on macOS and the BSDs.
+/// Reports whether an error is ELOOP, which has the number 40 on Linux and 62 on macOS and the BSDs.
 fn is_loop(error: &io::Error) -> bool {
     let code = if cfg!(target_os = "linux") { 40 } else { 62 };
     cfg!(unix) && error.raw_os_error() == Some(code)

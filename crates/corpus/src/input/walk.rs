@@ -8,14 +8,15 @@ use super::{slashed, unreadable};
 use crate::error::{Error, Result};
 use crate::source::os_error;
 
-/// A file found in a folder.
+/// A file that was found in a folder.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FoundFile {
-    /// The path from the folder, for people: with forward slashes, and not always exact, because a name may not be UTF-8.
+    /// Path relative to the folder, for display: with forward slashes, and not always exact, because a name may not
+    /// be UTF-8.
     pub(super) name: String,
-    /// The exact path from the folder.
+    /// Exact path relative to the folder.
     pub(super) relative: PathBuf,
-    /// The obstacle, if the file cannot be read.
+    /// Reason why the file cannot be read, if it cannot.
     pub(super) obstacle: Option<Obstacle>,
 }
 
@@ -24,14 +25,15 @@ pub(super) struct FoundFile {
 pub(super) struct Obstacle {
     /// The reason in words.
     pub(super) message: String,
-    /// Whether the obstacle is a folder, so that files may lie behind it.
+    /// Whether the entry is a folder, which may contain files.
     pub(super) is_folder: bool,
 }
 
-/// Every file in `folder` down to `depth`, ordered by the bytes of its name.
+/// Returns every file in `folder` down to `depth`, ordered by the bytes of its name.
 ///
-/// Links are followed, since data sets are often folders of links. Links that lead nowhere or in a circle, and folders that may
-/// not be opened, are listed with their obstacle. Pipes, sockets and devices are not files.
+/// Links are followed, because data sets are often folders of links. Links that lead nowhere or in a circle, and
+/// folders that may not be opened, are listed with their obstacle. Pipes, sockets and devices are no files and are
+/// left out.
 pub(super) fn files_in(folder: &Path, depth: Option<usize>) -> Result<Vec<FoundFile>> {
     let mut files = Vec::new();
     let found = |path: &Path, obstacle| {
@@ -54,7 +56,8 @@ pub(super) fn files_in(folder: &Path, depth: Option<usize>) -> Result<Vec<FoundF
     Ok(files)
 }
 
-/// The obstacle that an error of a walk stands for, with its path. The folder that is walked must be readable itself.
+/// Returns the path and the obstacle that an error of a walk states. Fails if the walked folder itself cannot be
+/// read.
 fn obstacle(error: &walkdir::Error, folder: &Path) -> Result<(PathBuf, Obstacle)> {
     let path = error.path().unwrap_or(folder).to_owned();
     if let Some(above) = error.loop_ancestor() {

@@ -13,13 +13,14 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::positional::write_at;
 use crate::source::os_error;
 
-/// Small writes are gathered into this much; larger ones go straight through, so that nothing is copied
+/// Size of the buffer that gathers small writes, in bytes. Larger writes bypass the buffer, so that nothing is copied
 /// twice.
 const BUFFER_BYTES: usize = 256 << 10;
 
 #[cfg(feature = "zstd")]
 const ZSTD_LEVEL: i32 = 3;
-/// Bytes that one worker of libzstd compresses at a time. The number of jobs, and so every byte of the file, would change with it.
+/// Number of bytes that one worker of libzstd compresses at a time. Another number would change the bytes of every
+/// file.
 #[cfg(feature = "zstd")]
 const ZSTD_JOB_BYTES: u32 = 2 << 20;
 #[cfg(feature = "xz")]
@@ -28,20 +29,22 @@ const XZ_LEVEL: u32 = 6;
 /// Default of [`Output::set_buffer_bytes`].
 pub(super) const TABLE_BYTES: u64 = 64 << 20;
 
-/// A file that is written beside its final name and renamed by [`Output::finish`].
+/// A file that is written under a temporary name beside its final path, and renamed by [`Output::finish`].
 ///
-/// It is compressed if its name ends in `.gz`, `.zst`, `.bz2` or `.xz`, and the same bytes in give the same bytes out.
-/// Dropped without `finish`, it leaves nothing behind. A device or a pipe is written directly.
+/// If the name ends in `.gz`, `.zst`, `.bz2` or `.xz`, the file is compressed. Equal input bytes always give equal
+/// output bytes. An `Output` that is dropped without `finish` leaves no file behind. A device or a pipe is written
+/// directly.
 #[derive(Debug)]
 pub struct Output {
-    // Before `temporary`, so that the file is closed when its name is removed, as Windows demands.
+    // `encoder` is the first field, so that the file is closed before its temporary name is removed, as Windows
+    // requires.
     encoder: Encoder,
     temporary: Option<TempPath>,
     name: String,
     path: PathBuf,
-    /// Whether a file that is there must have the same bytes.
+    /// Whether an existing file must have the same bytes as this one.
     must_be_same: bool,
-    /// Threads that write or compress.
+    /// Number of threads that write or compress.
     threads: usize,
     /// Maximum bytes that threads keep in memory before they are written.
     buffer_bytes: u64,
@@ -56,25 +59,26 @@ enum FileTarget {
 enum Encoder {
     Plain(BufWriter<FileTarget>),
     Gzip(GzipWriter<BufWriter<FileTarget>>),
-    /// A compression that a program may be built without.
+    /// A compression that the program may be built without.
     Optional(Box<dyn Finish>),
 }
 
 /// A compressed stream that can be ended.
 trait Finish: Write + Send {
-    /// Compresses with several threads, if the compression can. The bytes do not depend on them.
+    /// Compresses with several threads, if the compression supports this. The number of threads does not change the
+    /// bytes.
     fn set_threads(&mut self, _threads: usize) -> io::Result<()> {
         Ok(())
     }
 
-    /// Writes what is left, and gives the target back.
+    /// Writes the end of the stream, and returns the target.
     fn finish(self: Box<Self>) -> io::Result<BufWriter<FileTarget>>;
 }
 
 #[cfg(feature = "zstd")]
 impl Finish for zstd::stream::write::Encoder<'static, BufWriter<FileTarget>> {
     fn set_threads(&mut self, threads: usize) -> io::Result<()> {
-        // Without a worker of its own, libzstd would not cut the stream into jobs, and give other bytes.
+        // libzstd cuts the stream into jobs only if it has a worker, and the jobs decide the bytes.
         self.multithread(u32::try_from(threads).unwrap_or(1).max(1))
     }
 
@@ -103,15 +107,19 @@ impl Output {
     /// An existing file is refused unless `overwrite` allows to replace it. The folder must exist.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::EmptyOutputName`] if the path is empty, with [`ErrorKind::OutputExists`] if the file exists and
-    /// `overwrite` refuses to replace it, with [`ErrorKind::WrongOutputKind`] if the path is that of a folder, with [`ErrorKind::NoParent`] if its folder does not
-    /// exist, with [`ErrorKind::MissingFeature`] if its name asks for a compression that the program was built without, and
-    /// with [`ErrorKind::Io`] if the operating system refuses something else.
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::EmptyOutputName`]: the path is empty.
+    /// - [`ErrorKind::OutputExists`]: the file exists, and `overwrite` refuses to replace it.
+    /// - [`ErrorKind::WrongOutputKind`]: the path is that of a folder.
+    /// - [`ErrorKind::NoParent`]: the folder of the file does not exist.
+    /// - [`ErrorKind::MissingFeature`]: the name asks for a compression that the program was built without.
+    /// - [`ErrorKind::Io`]: the operating system refuses another action.
     pub fn create(path: &Path, overwrite: Overwrite) -> Result<Self> {
         Self::create_for(path, overwrite, None)
     }
 
-    /// Begins a file of a run, by whose tag a later process finds it if this one is killed.
+    /// Begins a file of a run. The file bears the tag of the run, by which a later process finds it if this process
+    /// is killed.
     ///
     /// # Errors
     /// Fails as [`create`](Self::create) does.
@@ -130,7 +138,7 @@ impl Output {
             Ok(there) if there.is_dir() => {
                 return Err(Error::new(ErrorKind::WrongOutputKind { path: name, found: "a folder" }));
             }
-            // Renaming a file over `/dev/null` would be the end of it.
+            // A device is opened, not replaced, because renaming a file over `/dev/null` would destroy `/dev/null`.
             Ok(there) if !there.is_file() => {
                 let file = fs_err::OpenOptions::new().write(true).open(path);
                 let file = file.map_err(|error| Error::path("open", path, os_error(error)))?;
@@ -138,13 +146,13 @@ impl Output {
             }
             Ok(_) if overwrite == Overwrite::Refuse => return Err(exists(path)),
             Ok(_) => {
-                // A link stays a link, and what it points at is replaced.
+                // A link is kept, and the file that it leads to is replaced.
                 let path =
                     fs_err::canonicalize(path).map_err(|error| Error::path("open", path, os_error(error)))?;
                 let (file, temporary) = temporary_file(&path, tag)?;
                 (file, Some(temporary), path)
             }
-            // A link that leads nowhere is there all the same, and has other bytes than any output.
+            // A link that leads nowhere counts as an existing output, with other bytes than any new output.
             Err(_) if path.is_symlink() && overwrite != Overwrite::Allow => return Err(exists(path)),
             Err(_) => {
                 let (file, temporary) = temporary_file(path, tag)?;
@@ -157,8 +165,8 @@ impl Output {
         Ok(Self { encoder, temporary, name, path, must_be_same, threads: 1, buffer_bytes: TABLE_BYTES })
     }
 
-    /// Standard output, buffered. A reader that goes away gives an error that [is a broken
-    /// pipe](Error::is_broken_pipe).
+    /// Writes to standard output, with a buffer. If the reader closes the pipe, writing fails with an error that [is
+    /// a broken pipe](Error::is_broken_pipe).
     pub fn stdout() -> Self {
         let encoder = Encoder::Plain(buffered(FileTarget::Stdout(io::stdout())));
         let (name, path) = ("standard output".to_owned(), PathBuf::new());
@@ -173,11 +181,11 @@ impl Output {
         }
     }
 
-    /// Writes or compresses with several threads from now on. Call this before the first byte. The threads never change the
-    /// bytes. The default is one thread.
+    /// Writes or compresses with several threads from now on. The caller sets the threads before it writes the first
+    /// byte. The number of threads never changes the bytes of the file. The default is one thread.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Io`] if the threads cannot be had.
+    /// Fails with [`ErrorKind::Io`] if the threads cannot be started.
     pub fn set_threads(&mut self, threads: usize) -> Result<()> {
         self.threads = threads.max(1);
         let set = match &mut self.encoder {
@@ -196,7 +204,7 @@ impl Output {
         self.buffer_bytes = bytes;
     }
 
-    /// Threads that write or compress.
+    /// Returns the number of threads that write or compress.
     pub(crate) fn threads(&self) -> usize {
         self.threads
     }
@@ -206,7 +214,8 @@ impl Output {
         self.buffer_bytes
     }
 
-    /// The file for threads that write at positions from here on; `None` if the output is compressed, or is a pipe or a device.
+    /// Returns the file for threads that write at offsets, from the current offset on; `None` if the output is
+    /// compressed, or is a pipe or a device.
     pub(crate) fn positional(&mut self) -> Result<Option<PositionalFile<'_>>> {
         let (Encoder::Plain(buffer), Some(_)) = (&mut self.encoder, &self.temporary) else { return Ok(None) };
         let position = buffer.stream_position().map_err(|error| Error::io("write", &*self.name, error))?;
@@ -216,32 +225,33 @@ impl Output {
         })
     }
 
-    /// Goes on at an offset, up to which a [`PositionalFile`] was written.
+    /// Continues at an offset, up to which a [`PositionalFile`] was written.
     pub(crate) fn go_on_at(&mut self, offset: u64) -> Result<()> {
         let Encoder::Plain(buffer) = &mut self.encoder else { return Ok(()) };
         let moved = buffer.seek(SeekFrom::Start(offset));
         moved.map(drop).map_err(|error| Error::io("write", &*self.name, error))
     }
 
-    /// Writes bytes, with an error that names the output.
+    /// Writes bytes. An error names the output.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Io`] if the output cannot be written; [`Error::is_broken_pipe`] is true if its reader went away.
+    /// Fails with [`ErrorKind::Io`] if the output cannot be written; [`Error::is_broken_pipe`] is true if its reader
+    /// closed the pipe.
     pub fn write_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         self.encoder.writer().write_all(bytes).map_err(|error| Error::io("write", &*self.name, error))
     }
 
-    /// Whether this is standard output.
+    /// Reports whether this is standard output.
     pub(crate) fn is_stdout(&self) -> bool {
         self.path.as_os_str().is_empty()
     }
 
-    /// Whether the file is compressed by gzip.
+    /// Reports whether the file is compressed by gzip.
     pub(crate) fn is_gzip(&self) -> bool {
         matches!(self.encoder, Encoder::Gzip(_))
     }
 
-    /// Ends the gzip member of what was written so far. Other files have no members.
+    /// Ends the current gzip member. If the file is not compressed by gzip, does nothing.
     pub(crate) fn end_member(&mut self) -> Result<()> {
         match &mut self.encoder {
             Encoder::Gzip(encoder) => {
@@ -251,7 +261,8 @@ impl Output {
         }
     }
 
-    /// Writes bytes that are gzip members already. A file that is not compressed by gzip gets them as bytes like any others.
+    /// Writes bytes that are already gzip members. To a file that is not compressed by gzip, writes them like any
+    /// other bytes.
     pub(crate) fn write_members(&mut self, members: &[u8]) -> Result<()> {
         match &mut self.encoder {
             Encoder::Gzip(encoder) => {
@@ -261,7 +272,7 @@ impl Output {
         }
     }
 
-    /// Has what was written so far put on the disk, so that [`finish`](Self::finish) has less to wait for.
+    /// Writes all bytes so far to the disk, so that [`finish`](Self::finish) takes less time.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`] if the output cannot be written.
@@ -271,25 +282,25 @@ impl Output {
                 .flush()
                 .and_then(|()| buffer.get_ref().sync())
                 .map_err(|error| Error::io("write", &*self.name, error)),
-            // Flushing an encoder costs compression, and what is not a file of ours is not synced at all.
+            // Flushing an encoder would cost compression, and only our own files are synced.
             _ => Ok(()),
         }
     }
 
-    /// Completes the file: everything is on the disk before it gets its name.
+    /// Completes the file: all bytes are on the disk before the file gets its name.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Io`] if the rest cannot be written, put on the disk or renamed. What was there before stays
-    /// then.
+    /// Fails with [`ErrorKind::Io`] if the last bytes cannot be written, or if the file cannot be synced or renamed.
+    /// In that case, an existing file is kept.
     pub fn finish(self) -> Result<()> {
         self.complete()?.put_in_place()
     }
 
-    /// Completes the file but for its name, so that one of several that cannot be written is known before any of them is
-    /// there.
+    /// Completes the file except for its name. If a caller completes all its outputs first, an output that cannot be
+    /// written is found before any output gets its name.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Io`] if the rest cannot be written or put on the disk.
+    /// Fails with [`ErrorKind::Io`] if the last bytes cannot be written, or if the file cannot be synced.
     pub fn complete(self) -> Result<CompleteOutput> {
         let Self { encoder, temporary, name, path, must_be_same, threads: _, buffer_bytes: _ } = self;
         let write_error = |error| Error::io("write", &*name, error);
@@ -301,7 +312,7 @@ impl Output {
     }
 }
 
-/// A plain file that several threads write at positions of their own.
+/// A plain file that several threads write, each at its own offsets.
 #[derive(Debug)]
 pub(crate) struct PositionalFile<'o> {
     file: &'o File,
@@ -310,7 +321,7 @@ pub(crate) struct PositionalFile<'o> {
 }
 
 impl PositionalFile<'_> {
-    /// Where the first byte belongs.
+    /// Returns the offset of the first byte to be written.
     pub(crate) fn begin(&self) -> u64 {
         self.begin
     }
@@ -320,13 +331,13 @@ impl PositionalFile<'_> {
         write_at(self.file, offset, bytes).map_err(|error| Error::io("write", self.name, error))
     }
 
-    /// Has what was written so far put on the disk.
+    /// Writes all bytes so far to the disk.
     pub(crate) fn sync(&self) -> Result<()> {
         self.file.sync_data().map_err(|error| Error::io("write", self.name, error))
     }
 }
 
-/// A file that is on the disk and waits for its name. Dropped, it leaves nothing behind.
+/// A file that is on the disk and waits for its name. If the value is dropped, the file is removed.
 #[derive(Debug)]
 #[must_use]
 pub struct CompleteOutput {
@@ -337,7 +348,7 @@ pub struct CompleteOutput {
 }
 
 impl CompleteOutput {
-    /// Whether a file of its name is there and has the same bytes.
+    /// Reports whether a file of this name exists already and has the same bytes.
     fn is_there(&self) -> Result<bool> {
         let Some(temporary) = self.temporary.as_deref().filter(|_| self.path.exists()) else {
             return Ok(false);
@@ -345,10 +356,11 @@ impl CompleteOutput {
         super::same::same_files(temporary, &self.path)
     }
 
-    /// Refuses a file that is there and has other bytes, if it [may not be replaced](Overwrite::Same).
+    /// Refuses an existing file with other bytes, if it [may not be replaced](Overwrite::Same).
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutputExists`] if such a file is there, and with [`ErrorKind::Io`] if it cannot be read.
+    /// Fails with [`ErrorKind::OutputExists`] if such a file exists, and with [`ErrorKind::Io`] if the file cannot be
+    /// read.
     pub fn check(&self) -> Result<()> {
         if self.must_be_same && self.path.exists() && !self.is_there()? {
             return Err(exists(Path::new(&self.name)));
@@ -356,17 +368,17 @@ impl CompleteOutput {
         Ok(())
     }
 
-    /// Gives it its name.
+    /// Renames the file to its final name.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`] if the file cannot be renamed.
     pub fn put_in_place(self) -> Result<()> {
         self.check()?;
         let Self { temporary, name, path, must_be_same } = self;
-        // A device or a pipe has what it has.
+        // A device or a pipe has no temporary file, so nothing is renamed.
         let Some(temporary) = temporary else { return Ok(()) };
         if must_be_same && path.exists() {
-            // The existing file has the same bytes, and may have links and permissions of its own.
+            // The existing file stays, because it has the same bytes, and may have links and permissions of its own.
             return Ok(());
         }
         temporary
@@ -376,7 +388,7 @@ impl CompleteOutput {
     }
 }
 
-/// For `write!`. The error names the output and keeps its kind.
+/// Serves `write!`. Errors name the output and keep their kind.
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.encoder.writer().write(bytes).map_err(|error| named(&self.name, error))

@@ -13,39 +13,43 @@ use super::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::os_error;
 
-/// A folder that is filled beside its final name and renamed by [`OutputFolder::finish`].
+/// A folder that is filled under a temporary name beside its final path, and renamed by [`OutputFolder::finish`].
 ///
-/// Dropped without `finish`, it leaves nothing behind. Unlike an [`Output`](crate::Output), its files are not
-/// forced to the disk one by one, which would take minutes for a large folder: only a power cut just after
-/// the end can lose them.
+/// An `OutputFolder` that is dropped without `finish` leaves no folder behind. Unlike an [`Output`](crate::Output),
+/// its files are not synced one by one, because that would take minutes for a large folder. Only a power cut just
+/// after the end can lose the files.
 #[derive(Debug)]
 pub struct OutputFolder {
     temporary: TempDir,
     path: PathBuf,
-    /// The path as it was given, for messages.
+    /// Path of the folder as it was given, for messages.
     name: PathBuf,
     tag: Option<RunTag>,
     must_be_same: bool,
-    /// Threads that write or compress each file.
+    /// Number of threads that write or compress each file.
     threads: usize,
+    /// Maximum number of bytes of a table that these threads keep in memory.
     buffer_bytes: u64,
 }
 
 impl OutputFolder {
     /// Begins a folder.
     ///
-    /// A folder with something in it is refused unless `overwrite` allows to replace it, as a whole and only
-    /// at the end.
+    /// A folder that is not empty is refused unless `overwrite` allows to replace it. The whole folder is replaced,
+    /// and only at the end.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutputExists`] if the folder is not empty and `overwrite` refuses to replace it, with
-    /// [`ErrorKind::WrongOutputKind`] if the path is that of a file, with [`ErrorKind::NoParent`] if the folder that is to hold
-    /// it does not exist, and with [`ErrorKind::Io`] if the operating system refuses something else.
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::OutputExists`]: the folder is not empty, and `overwrite` refuses to replace it.
+    /// - [`ErrorKind::WrongOutputKind`]: the path is that of a file.
+    /// - [`ErrorKind::NoParent`]: the parent of the folder does not exist.
+    /// - [`ErrorKind::Io`]: the operating system refuses another action.
     pub fn create(path: &Path, overwrite: Overwrite) -> Result<Self> {
         Self::create_for(path, overwrite, None)
     }
 
-    /// Begins a folder of a run, by whose tag a later process finds it if this one is killed.
+    /// Begins a folder of a run. The folder bears the tag of the run, by which a later process finds it if this
+    /// process is killed.
     ///
     /// # Errors
     /// Fails as [`create`](Self::create) does.
@@ -53,7 +57,8 @@ impl OutputFolder {
         refuse_file(path)?;
         match fs_err::metadata(path) {
             Ok(_) if overwrite == Overwrite::Refuse && !is_empty(path)? => return Err(exists(path)),
-            // A folder cannot take the place of a link. A slash at the end of the path would follow the link.
+            // A folder cannot replace a link. `components` removes a slash at the end of the path, which would follow
+            // the link.
             Err(_) if path.components().as_path().is_symlink() => {
                 let path = path.to_string_lossy().into_owned();
                 return Err(Error::new(ErrorKind::WrongOutputKind {
@@ -80,7 +85,8 @@ impl OutputFolder {
         })
     }
 
-    /// Writes or compresses each [`file`](Self::file) with several threads from now on. The threads never change the bytes.
+    /// Writes or compresses each [`file`](Self::file) with several threads from now on. The number of threads never
+    /// changes the bytes of a file.
     pub fn set_threads(&mut self, threads: usize) {
         self.threads = threads;
     }
@@ -90,12 +96,12 @@ impl OutputFolder {
         self.buffer_bytes = bytes;
     }
 
-    /// Writes one file, whose bytes `next` puts into what it is given until there are no more. `relative` is its path in the
-    /// folder, with forward slashes; folders on the way are made.
+    /// Writes one file. `next` appends bytes to the buffer that it gets, and is called until it appends none.
+    /// `relative` is the path of the file in the folder, with forward slashes; missing folders on this path are made.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::BadOutputName`] if the path is empty, leads out of the folder or was written before, and with
-    /// [`ErrorKind::Io`] if the file cannot be written. Returns the first error of `next`.
+    /// Fails with [`ErrorKind::BadOutputName`] if the path is empty, leads out of the folder or was already written,
+    /// and with [`ErrorKind::Io`] if the file cannot be written. Returns the first error of `next`.
     pub fn write_file(&self, relative: &str, mut next: impl FnMut(&mut Vec<u8>) -> Result<()>) -> Result<()> {
         let path = self.temporary.path().join(inside(relative)?);
         let mut file = fs_err::File::create_new(&path);
@@ -121,12 +127,12 @@ impl OutputFolder {
         }
     }
 
-    /// Begins one file that is written bit by bit and is there when it is [finished](Output::finish). `relative` is as
+    /// Begins one file that is written in parts, and appears when it is [finished](Output::finish). `relative` is as
     /// for [`write_file`](Self::write_file).
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::BadOutputName`] if the path is empty, leads out of the folder or was written before, and where
-    /// [`Output::create`] does otherwise.
+    /// Fails with [`ErrorKind::BadOutputName`] if the path is empty, leads out of the folder or was already written,
+    /// and otherwise as [`Output::create`] does.
     pub fn file(&self, relative: &str) -> Result<Output> {
         let path = self.temporary.path().join(inside(relative)?);
         let folder = parent_of(&path);
@@ -145,10 +151,11 @@ impl OutputFolder {
         }
     }
 
-    /// Refuses a folder that is there and holds something else, if it [may not be replaced](Overwrite::Same).
+    /// Refuses an existing folder with other contents, if it [may not be replaced](Overwrite::Same).
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutputExists`] if such a folder is there, and with [`ErrorKind::Io`] if it cannot be read.
+    /// Fails with [`ErrorKind::OutputExists`] if such a folder exists, and with [`ErrorKind::Io`] if the folder
+    /// cannot be read.
     pub fn check(&self) -> Result<()> {
         if self.must_be_same
             && self.path.exists()
@@ -160,10 +167,10 @@ impl OutputFolder {
         Ok(())
     }
 
-    /// Completes the folder: it takes its name, and what had it before is removed.
+    /// Completes the folder: renames it to its final name, and removes the folder that had the name before.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Io`] if the folder cannot be renamed, or if what was there before cannot be removed.
+    /// Fails with [`ErrorKind::Io`] if the folder cannot be renamed, or if the old folder cannot be removed.
     pub fn finish(self) -> Result<()> {
         self.check()?;
         let Self { temporary, path, tag, must_be_same, .. } = self;
@@ -191,7 +198,7 @@ impl OutputFolder {
             }
             return Err(error);
         }
-        // It has been renamed: there is nothing left to remove under the temporary name.
+        // The folder was renamed, so nothing is left to remove under the temporary name.
         let _ = temporary.keep();
         if let Some(old) = old {
             old.close().map_err(|error| Error::path("remove the old contents of", &path, error))?;
@@ -206,7 +213,7 @@ fn is_empty(folder: &Path) -> Result<bool> {
     Ok(entries.next().is_none())
 }
 
-/// The path a name stands for, if it stays inside the folder it is joined to.
+/// Returns the path that a name stands for, if the path stays inside the folder.
 fn inside(relative: &str) -> Result<&Path> {
     let path = Path::new(relative);
     let mut parts = path.components().peekable();
@@ -329,7 +336,7 @@ mod tests {
         assert_eq!(fs_err::read_dir(parent.path()).unwrap().count(), 1);
     }
 
-    /// The folder would be filled and then could not be renamed.
+    /// If such a link were accepted, the folder would be filled and could then not be renamed.
     #[cfg(unix)]
     #[test]
     fn a_link_that_leads_nowhere_is_refused_before_anything_is_written() {

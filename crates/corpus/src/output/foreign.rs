@@ -1,8 +1,8 @@
-//! File names that promise a format which no output has.
+//! Recognises file names that promise a format which no output has.
 
 use crate::compression::Compression;
 
-/// Names that people know from other programs, and the files that they expect under them. No output is such a file.
+/// Extensions of other programs, and the files that people expect under them. Minwise writes no such files.
 const FOREIGN: [(&[&str], &str); 15] = [
     (&["xlsx", "xls", "xlsm"], "an Excel file"),
     (&["ods", "odt"], "an OpenDocument file"),
@@ -21,7 +21,7 @@ const FOREIGN: [(&[&str], &str); 15] = [
     (&["br"], "a Brotli file"),
 ];
 
-/// The file that people expect under a name, if Minwise writes no such files.
+/// Returns the kind of file that people expect under a name, if Minwise writes no such files.
 ///
 /// ```
 /// use minwise_corpus::foreign_file;

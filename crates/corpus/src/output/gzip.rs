@@ -1,8 +1,9 @@
-//! A gzip file of one member or of several, compressed by several threads.
+//! Writes a gzip file of one member or more, and compresses it with several threads.
 //!
-//! A member is cut into blocks of a fixed size, each is compressed by itself with the 32 KiB before it as dictionary, and all are
-//! joined at whole bytes, as `pigz` does. So the bytes do not depend on the threads, and the file is an ordinary gzip file: no
-//! reader sees the joints. Blocks of 256 KiB cost less than 0.1 % of the size; smaller ones would spend more time on dictionaries.
+//! A member is cut into blocks of a fixed size. Each block is compressed separately, with the 32 KiB before it as
+//! dictionary, and the blocks are joined at whole bytes, as `pigz` does. The bytes therefore do not depend on the
+//! number of threads, and the result is an ordinary gzip file: no reader sees where the blocks were joined. Blocks of
+//! 256 KiB cost less than 0.1 % of the size; smaller blocks would spend more time on dictionaries.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -12,50 +13,51 @@ use std::thread;
 
 use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 
-/// The level of compression: the default of `gzip`.
+/// Compression level, which is the default of `gzip`.
 const LEVEL: u32 = 6;
-/// Bytes that are compressed at a time. Every byte of a file would change with it.
+/// Number of bytes that are compressed at a time. Another number would change the bytes of every file.
 const BLOCK_BYTES: usize = 256 << 10;
-/// The farthest that deflate looks back.
+/// Maximum distance to which deflate refers back.
 const DICTIONARY_BYTES: usize = 32 << 10;
-/// Blocks per thread that are compressed or wait for it.
+/// Number of blocks per thread that are being compressed or wait to be.
 const WAITING: usize = 2;
-/// The header of a member: deflate, no time and no name, which would differ from run to run, and an unknown system.
+/// Header of a member: the method deflate, an unknown system, and no time and no name, because these would differ
+/// from run to run.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
 
-/// A gzip file that is written member by member. Bytes that are written without ending a member are one member.
+/// Writer of a gzip file, member by member. Until `end_member` is called, all bytes belong to one member.
 pub(super) struct GzipWriter<W: Write> {
     target: W,
-    /// Whether a write has failed, so that nothing can follow.
+    /// Whether a write has failed, so that nothing can be written behind it.
     has_failed: bool,
     position: Position,
-    /// The block that is being filled.
+    /// Block that is being filled.
     block: DeflateBlock,
-    /// Whether the header of a member was written, and not its end.
+    /// Whether the header of the current member was written, but not its end.
     is_open: bool,
-    /// Bytes that were compressed or are being compressed.
+    /// Number of bytes that were compressed or are being compressed.
     taken_bytes: usize,
-    /// The checksum of the member as far as it was written.
+    /// Checksum of the bytes of the current member that were written.
     crc: Crc,
     /// Blocks that are being compressed, in order.
     compressing: VecDeque<Receiver<io::Result<Compressed>>>,
     workers: Workers,
 }
 
-/// The place of the next byte.
+/// Place of the next byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Position {
-    /// The file has no member yet, and is no gzip file without one.
+    /// Before the first member. A file without a member is no gzip file.
     Start,
     Member,
     BetweenMembers,
 }
 
-/// Bytes to compress, behind the bytes of the same member that come before them.
+/// Bytes to compress, and before them the dictionary: the preceding bytes of the same member.
 #[derive(Debug, Default)]
 struct DeflateBlock {
     bytes: Vec<u8>,
-    /// Bytes of the dictionary.
+    /// Length of the dictionary, which is the beginning of `bytes`.
     dictionary: usize,
 }
 
@@ -64,7 +66,7 @@ impl DeflateBlock {
         self.bytes.get(self.dictionary..).unwrap_or_default()
     }
 
-    /// An empty block whose dictionary is the end of this one.
+    /// Returns an empty block whose dictionary is the end of this block.
     fn next(&self) -> Self {
         let from = self.bytes.len().saturating_sub(DICTIONARY_BYTES);
         let mut bytes = Vec::with_capacity(DICTIONARY_BYTES + BLOCK_BYTES);
@@ -73,16 +75,16 @@ impl DeflateBlock {
     }
 }
 
-/// The position of a block in its member.
+/// Position of a block in its member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BlockEnd {
-    /// Others may follow.
+    /// Other blocks may follow.
     Open,
-    /// The last one.
+    /// The block is the last of its member.
     Last,
 }
 
-/// A block after compression.
+/// A compressed block.
 struct Compressed {
     bytes: Vec<u8>,
     crc: Crc,
@@ -91,8 +93,9 @@ struct Compressed {
 
 /// Compresses a block.
 ///
-/// Each block has a compressor of its own. One that was reset gave other bytes after other blocks, so they would depend on which
-/// thread takes which block (`zlib-rs` 0.6.8); a new one costs a hundredth of the time of a block.
+/// Each block has a new compressor. A compressor that was reset gave other bytes after other blocks (`zlib-rs`
+/// 0.6.8), so the bytes would depend on which thread takes which block. Making a compressor costs a hundredth of the
+/// time of a block.
 fn compress(block: &DeflateBlock, end: BlockEnd) -> io::Result<Compressed> {
     let mut deflate = Compress::new(Compression::new(LEVEL), false);
     let content = block.content();
@@ -109,7 +112,7 @@ fn compress(block: &DeflateBlock, end: BlockEnd) -> io::Result<Compressed> {
     loop {
         let rest = content.get(deflate.total_in() as usize..).unwrap_or_default();
         let status = deflate.compress_vec(rest, &mut bytes, flush)?;
-        // Room that is left over means that all was written.
+        // Unused capacity means that all output was written.
         let is_done = match end {
             BlockEnd::Open => deflate.total_in() == content.len() as u64 && bytes.len() < bytes.capacity(),
             BlockEnd::Last => status == Status::StreamEnd,
@@ -121,22 +124,22 @@ fn compress(block: &DeflateBlock, end: BlockEnd) -> io::Result<Compressed> {
     }
 }
 
-/// A block to compress, and where the result goes.
+/// A block to compress, and the sender of the result.
 type Task = (DeflateBlock, BlockEnd, SyncSender<io::Result<Compressed>>);
 
-/// Both ends of the queue of tasks.
+/// Sender and receiver of the queue of tasks.
 type TaskQueue = (SyncSender<Task>, Arc<Mutex<Receiver<Task>>>);
 
-/// Threads that compress blocks. They end when the writer is dropped.
+/// Threads that compress blocks. The threads end when the writer is dropped.
 struct Workers {
-    /// The most threads. One thread compresses in the thread that writes.
+    /// Maximum number of threads. If it is 1, blocks are compressed in the thread that writes.
     most: usize,
     running: usize,
     tasks: Option<TaskQueue>,
 }
 
 impl Workers {
-    /// Hands a block to a thread.
+    /// Passes a block to a thread.
     fn take(
         &mut self,
         block: DeflateBlock,
@@ -147,7 +150,7 @@ impl Workers {
             let (send, receive) = sync_channel(WAITING * self.most);
             (send, Arc::new(Mutex::new(receive)))
         });
-        // Small files need fewer threads.
+        // A thread is started only if all running threads are busy, because small files need fewer threads.
         if self.running < self.most && self.running <= waiting {
             let taken = Arc::clone(taken);
             thread::Builder::new().name("gzip".to_owned()).spawn(move || work(&taken))?;
@@ -164,12 +167,12 @@ fn work(tasks: &Mutex<Receiver<Task>>) {
     loop {
         let task = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((block, end, give)) = task else { return };
-        // A writer that was dropped waits for nothing.
+        // An error is ignored, because a writer that was dropped no longer waits for the result.
         let _ = give.send(compress(&block, end));
     }
 }
 
-/// The error of a thread that panicked.
+/// Returns the error of a thread that panicked.
 fn ended() -> io::Error {
     io::Error::other("a thread that compresses has ended")
 }
@@ -189,17 +192,17 @@ impl<W: Write> GzipWriter<W> {
         }
     }
 
-    /// Compresses with so many threads from now on.
+    /// Compresses with this number of threads from now on.
     pub(super) fn set_threads(&mut self, threads: usize) {
         self.workers.most = threads;
     }
 
-    /// Ends the member, if bytes were written to one.
+    /// Ends the current member, if it has bytes.
     pub(super) fn end_member(&mut self) -> io::Result<()> {
         self.unless_failed(Self::end)
     }
 
-    /// Writes bytes that are members already.
+    /// Writes bytes that are already gzip members.
     pub(super) fn write_members(&mut self, members: &[u8]) -> io::Result<()> {
         self.unless_failed(|writer| {
             writer.end()?;
@@ -223,7 +226,7 @@ impl<W: Write> GzipWriter<W> {
         Ok(self.target)
     }
 
-    /// Does something that no error came before. After an error, the file has a hole.
+    /// Runs `act` unless an earlier write failed. After a failure, bytes are missing in the file.
     fn unless_failed<T>(&mut self, act: impl FnOnce(&mut Self) -> io::Result<T>) -> io::Result<T> {
         if self.has_failed {
             return Err(io::Error::other("an earlier write failed"));
@@ -242,9 +245,9 @@ impl<W: Write> GzipWriter<W> {
         Ok(())
     }
 
-    /// Compresses a block here or elsewhere.
+    /// Compresses a block, in this thread or in another.
     fn compress(&mut self, block: DeflateBlock, end: BlockEnd) -> io::Result<()> {
-        // The first blocks of a file are not worth a thread if they are all of it.
+        // A small file is compressed in this thread, because starting a thread would not pay.
         let is_small = self.taken_bytes < BLOCK_BYTES && end == BlockEnd::Last;
         self.taken_bytes = self.taken_bytes.saturating_add(block.content().len());
         if self.workers.most <= 1 || is_small {
@@ -258,7 +261,7 @@ impl<W: Write> GzipWriter<W> {
         Ok(())
     }
 
-    /// Waits until at most so many blocks are being compressed.
+    /// Waits until at most `most` blocks are being compressed.
     fn drain(&mut self, most: usize) -> io::Result<()> {
         while self.compressing.len() > most
             && let Some(first) = self.compressing.pop_front()
@@ -269,7 +272,8 @@ impl<W: Write> GzipWriter<W> {
         Ok(())
     }
 
-    /// Writes a compressed block, with the header before the first one of a member and the checksum behind the last one.
+    /// Writes a compressed block. Before the first block of a member, writes the header, and behind the last block,
+    /// the checksum.
     fn put(&mut self, compressed: &Compressed) -> io::Result<()> {
         if !self.is_open {
             self.target.write_all(&HEADER)?;
@@ -291,7 +295,8 @@ impl<W: Write> Write for GzipWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.unless_failed(|writer| {
             writer.position = Position::Member;
-            // A full block waits for the byte after it, because the last block of a member is compressed as the last one.
+            // A full block is compressed only when another byte follows, because the last block of a member is
+            // compressed in another way.
             let mut room = BLOCK_BYTES.saturating_sub(writer.block.content().len());
             if room == 0 && !bytes.is_empty() {
                 let next = writer.block.next();
@@ -326,7 +331,7 @@ mod tests {
     use crate::compression::tests::gzip;
     use crate::members::MemberReader;
 
-    /// The content of a file, and the lengths of its members' contents.
+    /// Returns the content of a file, and the lengths of the contents of its members.
     fn unpack(file: &[u8]) -> (Vec<u8>, Vec<u64>) {
         let (mut reader, mut content) = (MemberReader::new(file), vec![]);
         reader.read_to_end(&mut content).unwrap();
@@ -363,7 +368,7 @@ mod tests {
         assert_eq!(unpack(&file), (vec![], vec![]));
     }
 
-    /// Text that can be compressed, of any length.
+    /// Makes a text of this length that can be compressed.
     fn text(bytes: usize) -> Vec<u8> {
         let mut random = minwise::hash::SplitMix64::new(bytes as u64);
         std::iter::repeat_with(|| format!("word{} ", random.next_u64() % 5000).into_bytes())

@@ -1,7 +1,7 @@
-//! Outputs: files and folders that are complete or not there.
+//! Outputs: files and folders that appear only when they are complete.
 //!
-//! Nothing appears under its final name before it is complete: a file or folder is made beside it under a
-//! temporary name and renamed at the end. A run that fails or is killed leaves what was there before.
+//! A file or folder is made under a temporary name beside its final path, and renamed at the end. If a run fails or
+//! is killed, an existing output stays as it was.
 
 mod file;
 mod folder;
@@ -20,25 +20,27 @@ pub use table_compression::TableCompression;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// What to do about an output that is there already.
+/// Rule for an output that exists already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Overwrite {
-    /// Refuse, and say so before any work is done.
+    /// Refuse the output, before any work is done.
     Refuse,
-    /// Replace it, once the new one is complete.
+    /// Replace the existing output, once the new output is complete.
     Allow,
-    /// Leave it if the new one, once it is complete, has the same bytes; refuse otherwise.
+    /// Keep the existing output if the new output, once it is complete, has the same bytes. Otherwise, refuse the new
+    /// output.
     Same,
 }
 
-/// The run that temporary outputs belong to, as a part of their names, so that another process of the same run knows what
-/// an earlier one left behind when it was killed.
+/// Tag of a run in the names of its temporary outputs. If a process of the run is killed, another process of the same
+/// run recognises its leftovers by the tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunTag(u64);
 
 impl RunTag {
-    /// The tag of the run with this id. No other run may have the same id: its temporary outputs would be removed.
+    /// Makes the tag of the run with this id. No other run may have the same id, because its temporary outputs would
+    /// be removed.
     #[must_use]
     pub fn new(id: u64) -> Self {
         Self(id)
@@ -48,10 +50,10 @@ impl RunTag {
         format!("{TEMPORARY_PREFIX}{:016x}-", self.0)
     }
 
-    /// Removes what killed processes of the run left in the folder of an output.
+    /// Removes the files and folders that killed processes of the run left beside an output.
     ///
-    /// A process that replaces an output folder puts the old one aside for a moment. With `keep_old`, one that is aside
-    /// stays, because it may be all there is.
+    /// A process that replaces an output folder first moves the old folder aside. With `keep_old`, an old folder that
+    /// is aside is kept, because it may be the only complete one.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`] if a file or folder cannot be removed.
@@ -65,13 +67,13 @@ impl RunTag {
         Ok(())
     }
 
-    /// Removes what killed processes of the run left in a folder.
+    /// Removes the files and folders that killed processes of the run left in a folder.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`] if a file or folder cannot be removed.
     pub fn remove_in(self, folder: &Path, keep_old: bool) -> Result<()> {
         let prefix = self.prefix();
-        // A folder that is not there holds nothing, and one that cannot be read is refused when it is written to.
+        // A missing folder holds no leftovers, and a folder that cannot be read is refused when it is written to.
         let Ok(entries) = fs_err::read_dir(folder) else { return Ok(()) };
         for entry in entries.flatten() {
             let path = entry.path();
@@ -88,10 +90,10 @@ impl RunTag {
     }
 }
 
-/// The name of an old output folder while it is aside.
+/// Name of an old output folder while it is moved aside.
 const OLD: &str = "old";
 
-/// The decision that all documents of an output have in common.
+/// Decision that all documents of an output have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutputVerdict {
@@ -101,11 +103,11 @@ pub enum OutputVerdict {
     Removed,
 }
 
-/// How temporary outputs are called, so that what a killed process leaves behind is recognised.
+/// Prefix of the names of temporary outputs, by which leftovers of a killed process are recognised.
 pub const TEMPORARY_PREFIX: &str = ".minwise-";
 const TEMPORARY_SUFFIX: &str = ".tmp";
 
-/// The folder an output lies in.
+/// Returns the parent folder of an output.
 pub(crate) fn parent_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
@@ -113,7 +115,7 @@ pub(crate) fn parent_of(path: &Path) -> PathBuf {
     }
 }
 
-/// The folder an output lies in, if it exists.
+/// Returns the parent folder of an output, if it exists.
 fn existing_parent(path: &Path) -> Result<PathBuf> {
     let parent = parent_of(path);
     if parent.is_dir() {
@@ -123,12 +125,12 @@ fn existing_parent(path: &Path) -> Result<PathBuf> {
     Err(Error::new(ErrorKind::NoParent { path, parent }))
 }
 
-/// Refuses a path at which a folder is to be made or filled, if a file is there.
+/// Refuses a path at which a folder is to be made or filled, if the path is that of a file.
 ///
 /// # Errors
 /// Fails with [`ErrorKind::WrongOutputKind`] if the path is that of a file.
 pub fn refuse_file(path: &Path) -> Result<()> {
-    // Of a file, the system finds nothing at a path that ends in a slash.
+    // `components` removes a slash at the end, because the system finds no file at a path with such a slash.
     if !fs_err::metadata(path.components().as_path()).is_ok_and(|there| !there.is_dir()) {
         return Ok(());
     }
@@ -140,7 +142,8 @@ fn exists(path: &Path) -> Error {
     Error::new(ErrorKind::OutputExists { path: path.to_string_lossy().into_owned() })
 }
 
-/// Makes a rename in a folder last through a power cut. Only Unix can, and needs to.
+/// Makes a rename in a folder durable, so that a power cut does not undo it. Only Unix can sync a folder, and only
+/// Unix needs it.
 fn sync_folder(folder: &Path) -> Result<()> {
     if cfg!(unix) {
         let synced = fs_err::File::open(folder).and_then(|folder| folder.sync_all());
@@ -149,12 +152,13 @@ fn sync_folder(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The prefix of temporary names, of a run if there is one.
+/// Returns the prefix of temporary names, with the tag of a run if there is a tag.
 fn prefix_of(tag: Option<RunTag>) -> String {
     tag.map_or_else(|| TEMPORARY_PREFIX.to_owned(), RunTag::prefix)
 }
 
-/// A builder of temporary names whose files get the permissions of any new file, not those of a secret.
+/// Returns a builder of temporary names. The files get the permissions of ordinary new files, because the default of
+/// the library lets only the owner read them.
 fn temporary(mode: u32, prefix: &str) -> tempfile::Builder<'_, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix).suffix(TEMPORARY_SUFFIX);

@@ -1,4 +1,4 @@
-//! Whether two outputs have the same bytes.
+//! Compares outputs byte by byte.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -8,10 +8,10 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::source::os_error;
 
-/// Bytes that are compared at a time.
+/// Number of bytes that are compared at a time.
 const BLOCK: usize = 1 << 16;
 
-/// Whether two files have the same bytes.
+/// Reports whether two files have the same bytes.
 pub(super) fn same_files(first: &Path, second: &Path) -> Result<bool> {
     let open = |path: &Path| -> Result<(fs_err::File, u64)> {
         let file = fs_err::File::open(path).map_err(|error| Error::path("open", path, os_error(error)))?;
@@ -40,7 +40,7 @@ pub(super) fn same_files(first: &Path, second: &Path) -> Result<bool> {
     }
 }
 
-/// Whether two folders have files of the same names with the same bytes.
+/// Reports whether two folders have files of the same names with the same bytes.
 pub(super) fn same_folders(first: &Path, second: &Path) -> Result<bool> {
     let names = names(first)?;
     if names != self::names(second)? {

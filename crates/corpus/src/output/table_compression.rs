@@ -1,18 +1,18 @@
-//! How tables are compressed inside.
+//! Compression inside tables.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, ErrorKind};
 
-/// How a table that is written is compressed inside. Other outputs are compressed as a whole, by their names.
+/// Compression inside a table that is written. Other outputs are compressed as a whole, by their names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TableCompression {
-    /// As the input is, column by column.
+    /// The compression of the input, column by column.
     #[default]
     Keep,
-    /// Not at all.
+    /// No compression.
     None,
     /// Snappy; Parquet only.
     Snappy,
@@ -25,10 +25,10 @@ pub enum TableCompression {
 }
 
 impl TableCompression {
-    /// Every compression, in the order in which they are offered.
+    /// All compressions, in the order in which they are offered.
     pub const ALL: [Self; 6] = [Self::Keep, Self::None, Self::Snappy, Self::Gzip, Self::Lz4, Self::Zstd];
 
-    /// The name in options and messages, which `FromStr` reads.
+    /// Returns the name in options and messages, which `FromStr` parses.
     pub fn name(self) -> &'static str {
         match self {
             Self::Keep => "keep",

@@ -1,4 +1,4 @@
-//! The columns of an output to which records of several sources are converted.
+//! Finds the columns of an output to which records of several sources are converted.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -17,10 +17,10 @@ use crate::shape::{At, ObjectMembers};
 use crate::sources::{Content, SourceHandle, SourcePart};
 use crate::unconverted::Unconverted;
 
-/// Bytes of lines that are looked at together.
+/// Number of bytes of lines that are scanned together.
 const LOOK_BYTES: u64 = 4 << 20;
 
-/// Refuses columns that an output cannot have, as far as they are known before records are read.
+/// Refuses columns that an output cannot have, if they are known before records are read.
 pub(super) fn check(handle: &SourceHandle<'_>, content: &dyn Content, to: &dyn Container) -> Result<()> {
     let Some(schema) = content.schema(handle)? else { return Ok(()) };
     let name = handle.source.name();
@@ -48,7 +48,7 @@ pub(super) fn check(handle: &SourceHandle<'_>, content: &dyn Content, to: &dyn C
     }
 }
 
-/// The columns of an output for the records of these sources.
+/// Returns the columns of an output for the records of these sources.
 pub(super) fn columns(
     corpus: &Corpus,
     numbers: Range<u32>,
@@ -65,7 +65,7 @@ pub(super) fn columns(
         }
         match content.schema(&handle)? {
             Some(schema) => known.push((handle.source.name().to_owned(), unfolded(&schema))),
-            // Such a file takes every line as it is.
+            // Lines need no columns here, because such an output takes every line as it is.
             None if kind == OutputColumns::Own => {}
             None => {
                 let members = members_of(&handle, content)?;
@@ -82,7 +82,7 @@ pub(super) fn columns(
         OutputColumns::Typed => typed(corpus, known, shape.as_ref(), to)?,
     };
     let schema = match kind {
-        // Some readers take no file without columns.
+        // A file without columns gets the text columns, because some readers refuse a file without columns.
         OutputColumns::Texts | OutputColumns::Typed if schema.fields().is_empty() => {
             let names = corpus.options().text_fields.iter().filter_map(|field| field.parts().first());
             Schema::new(names.map(|name| Field::new(name, DataType::Utf8, true)).collect::<Fields>())
@@ -111,7 +111,7 @@ pub(super) fn columns(
     }
 }
 
-/// The names of all columns, in the order in which they come.
+/// Returns the columns of an output of texts: the names of all columns, in the order in which they come.
 fn texts(
     corpus: &Corpus,
     known: &[(String, SchemaRef)],
@@ -150,7 +150,7 @@ fn texts(
     Ok(Schema::new(names.into_iter().map(|name| Field::new(name, DataType::Utf8, true)).collect::<Fields>()))
 }
 
-/// All columns with the types that hold every value.
+/// Returns all columns, each with the type that holds every value.
 fn typed(
     corpus: &Corpus,
     mut known: Vec<(String, SchemaRef)>,
@@ -188,10 +188,11 @@ fn typed(
     Ok(Schema::new_with_metadata(fields, metadata))
 }
 
-/// The name of all JSONL inputs together, until a line is found that shows the field.
+/// Name of all JSONL inputs together, used until a line with the field is found.
 const LINES: &str = "the JSONL inputs";
 
-/// The inputs that have a field; of lines, the first one that shows it.
+/// Returns the place of the inputs that have a field, for a message. For JSONL, this is the first line that has the
+/// field.
 fn place_of(corpus: &Corpus, shaped: Option<&ObjectMembers>, field: &str, name: &str) -> Result<String> {
     let top = field.split(['.', '[']).next().unwrap_or(field);
     let shape = shaped.and_then(|members| members.iter().find(|(name, _)| *name == top));
@@ -201,7 +202,7 @@ fn place_of(corpus: &Corpus, shaped: Option<&ObjectMembers>, field: &str, name: 
     Ok(format!("{}:{}", handle.source.name(), handle.line_at(at.offset)?))
 }
 
-/// The error that values do not fit into one column, with the lines of the records that show it.
+/// Makes the error that values do not fit into one column, with the lines of the records that show this.
 fn mixed(corpus: &Corpus, field: String, seen: &[(At, &'static str)], to: &dyn Container) -> Result<Error> {
     let mut shown = vec![];
     for &(at, kind) in seen {
@@ -212,13 +213,13 @@ fn mixed(corpus: &Corpus, field: String, seen: &[(At, &'static str)], to: &dyn C
     Ok(Error::new(ErrorKind::Conversion(Unconverted::MixedTypes { field, to: to.format(), seen: shown })))
 }
 
-/// The members of all records of a source of lines.
+/// Returns the members of all records of a source of lines.
 fn members_of(handle: &SourceHandle<'_>, content: &dyn Content) -> Result<ObjectMembers> {
     let (shapes, size_bytes) = (&handle.shared.shapes, handle.source.size_bytes());
     if let Some(members) = shapes.of(handle.number, size_bytes) {
         return Ok(members);
     }
-    // A run that was resumed may not have scanned it.
+    // A resumed run may not have scanned the source, so it is scanned here.
     shapes.want_from(handle.number);
     let mut start = 0;
     while start < size_bytes {

@@ -1,7 +1,7 @@
-//! Records of other formats to one file.
+//! Converts records of other formats to one file.
 //!
-//! Every conversion goes through record batches of Arrow: each format knows how to make its records into batches and how to write
-//! batches, so that no format knows another. Only JSONL lines that go to JSONL stay as they are.
+//! Every conversion goes through Arrow record batches. Each format can convert its records to batches and write
+//! batches, so no format depends on another. Only JSONL lines that are written to JSONL stay as they are.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -22,12 +22,14 @@ use crate::format::Format;
 use crate::output::{Output, OutputVerdict, TableCompression};
 use crate::unconverted::Unconverted;
 
-/// Refuses inputs of which the records cannot be written to a file of a format, as far as that is known before they are read.
-/// [`check_conversion`] tells the rest.
+/// Refuses inputs whose records cannot be written to a file of a format, if this is known before the records are
+/// read. After the records are read, [`check_conversion`] refuses the remaining inputs that do not fit.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::Conversion`] if records of an input cannot be written in the format, with [`ErrorKind::Inside`] if a
-/// column cannot, and with [`ErrorKind::MissingFeature`] if the program was built without the format.
+/// Fails with one of these kinds:
+/// - [`ErrorKind::Conversion`]: records of an input cannot be written in the format.
+/// - [`ErrorKind::Inside`]: a column cannot be written in the format.
+/// - [`ErrorKind::MissingFeature`]: the program was built without the format.
 pub fn refuse_conversion(corpus: &Corpus, format: Format) -> Result<()> {
     let to = container::of(format)?;
     to.check()?;
@@ -40,7 +42,7 @@ pub fn refuse_conversion(corpus: &Corpus, format: Format) -> Result<()> {
             continue;
         }
         if from == format && to.columns().is_none() {
-            // Another input has to be converted, and cannot be.
+            // The error names the input that has to be converted, so this input is skipped.
             continue;
         }
         if to.columns().is_none() || !container::of(from)?.is_converted() {
@@ -59,11 +61,13 @@ pub fn refuse_conversion(corpus: &Corpus, format: Format) -> Result<()> {
     Ok(())
 }
 
-/// Refuses inputs of which the records do not fit one file of a format. They have been read.
+/// Refuses inputs whose records do not fit into one file of a format. The caller has read all records before.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::Conversion`] if the columns or types of two sources do not fit one file, with [`ErrorKind::Inside`]
-/// if a column cannot be converted, and with [`ErrorKind::NoSuchPlace`] if there is no source with one of these numbers.
+/// Fails with one of these kinds:
+/// - [`ErrorKind::Conversion`]: the columns or types of two sources do not fit one file.
+/// - [`ErrorKind::Inside`]: a column cannot be converted.
+/// - [`ErrorKind::NoSuchPlace`]: there is no source with one of these numbers.
 pub fn check_conversion(
     corpus: &Corpus,
     sources: Range<u32>,
@@ -76,13 +80,15 @@ pub fn check_conversion(
     columns(corpus, sources, container::of(format)?, has_annotations).map(|_| ())
 }
 
-/// Writes records of the sources with these numbers to `out`, in the order given, as one file of a format that not all of them
-/// have, even if there are no records. [`refuse_conversion`] tells what cannot be converted.
+/// Writes records of the sources with these numbers to `out` as one file of `format`, in the order of `places`. At
+/// least one of the sources has another format. If there are no records, an output without records is written.
+/// [`refuse_conversion`] checks beforehand whether the records can be converted.
 ///
 /// # Errors
-/// Fails where [`check_conversion`] does, with [`ErrorKind::Io`] if a source cannot be read, with [`ErrorKind::Changed`] if it
-/// is no longer what it was when the corpus was opened, with [`ErrorKind::Inside`] if its inside is damaged, and with
-/// [`ErrorKind::Io`] if the output cannot be written.
+/// Fails as [`check_conversion`] does, or with one of these kinds:
+/// - [`ErrorKind::Io`]: a source cannot be read, or the output cannot be written.
+/// - [`ErrorKind::Changed`]: a source has changed since the corpus was opened.
+/// - [`ErrorKind::Inside`]: the content of a source is damaged.
 pub fn convert_records(
     corpus: &Corpus,
     sources: Range<u32>,
@@ -95,10 +101,10 @@ pub fn convert_records(
     conversion.write(places.map(|place| (place, None)), false, out)
 }
 
-/// The same with annotations.
+/// Converts records as [`convert_records`] does, each with its annotation.
 ///
 /// # Errors
-/// Fails where [`convert_records`] does.
+/// Fails as [`convert_records`] does.
 pub fn convert_annotated<'a>(
     corpus: &Corpus,
     sources: Range<u32>,
@@ -111,7 +117,7 @@ pub fn convert_annotated<'a>(
     conversion.write(annotated.map(|(place, annotation)| (place, Some(annotation))), true, out)
 }
 
-/// The writing of records to a file of another format.
+/// A conversion of records to a file of another format.
 struct Conversion<'c> {
     corpus: &'c Corpus,
     numbers: Range<u32>,
@@ -129,7 +135,7 @@ impl Conversion<'_> {
     ) -> Result<()> {
         let schema = columns(self.corpus, self.numbers.clone(), self.to, has_annotations)?;
         let mut records = records.peekable();
-        // The last column is that of the annotations, which no source has.
+        // The last column holds the annotations, and no source has this column.
         let of_sources = schema.fields().len() - usize::from(has_annotations);
         let bare = Schema::new_with_metadata(
             schema.fields().iter().take(of_sources).cloned().collect::<Fields>(),
@@ -176,7 +182,7 @@ impl Conversion<'_> {
                 let mut places = of_source.map(|(place, _)| place);
                 self.to.copy(sources, numbers, &mut places, OutputVerdict::Kept, out, self.compression)?;
             }
-            // The last line of a file may have no line end.
+            // The last line of a file may have no line end, so a line end is added.
             if let Some(place) = last {
                 let mut end = [0];
                 sources.read_span(number, place.offset + u64::from(place.len) - 1, &mut end)?;
@@ -188,7 +194,7 @@ impl Conversion<'_> {
         Ok(())
     }
 
-    /// Converts records of one source; `bare` are the columns of the output without that of annotations.
+    /// Converts records of one source. `bare` has the columns of the output without the column of annotations.
     fn convert<'a>(
         &self,
         number: u32,
@@ -201,7 +207,7 @@ impl Conversion<'_> {
             return Ok(());
         }
         let misfit = |error| Foreign::from(error).at(handle.source.name(), "its records");
-        // The source takes places a batch at a time, and annotations wait for their rows.
+        // The source reads the places of a whole batch in advance, so annotations wait here for their rows.
         let waiting: RefCell<VecDeque<Annotation<'a>>> = RefCell::default();
         let mut places = records.map(|(place, annotation)| {
             waiting.borrow_mut().extend(annotation);
@@ -245,7 +251,7 @@ impl Conversion<'_> {
     }
 }
 
-/// The columns of a batch as texts, by the names of a schema.
+/// Returns the columns of a batch as texts, in the order of a schema's names.
 fn as_texts(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, arrow_schema::ArrowError> {
     let batch = fit(batch, &unfolded(batch.schema_ref()))?;
     let column = |field: &Arc<Field>| -> ArrayRef {

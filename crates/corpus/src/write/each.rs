@@ -1,4 +1,4 @@
-//! One output file for each input, under the same relative name.
+//! Writes one output file per input, under the same relative name.
 
 use std::iter::Peekable;
 use std::ops::Range;
@@ -13,14 +13,14 @@ use crate::error::Result;
 use crate::format::Format;
 use crate::output::{Output, OutputFolder, OutputVerdict, TableCompression};
 
-/// Copies records to a folder that has one file for each input, even for one of which nothing is copied, except inputs that
-/// cannot be read. The records come in the order of their sources. With a format, all files are of that format; else each is of
-/// the format of its input.
+/// Copies records to a folder that gets one file per input. An input without records gets a file, too, but an input
+/// that cannot be read gets none. The records come in the order of their sources. With a `format`, all files have
+/// that format; without it, each file has the format of its input.
 ///
 /// # Errors
-/// Fails where [`copy_records`] and [`convert_records`] do, and with
-/// [`ErrorKind::BadOutputName`](crate::ErrorKind::BadOutputName) if two inputs have one name:
-/// [`refuse_same_names`](crate::refuse_same_names) finds that out beforehand.
+/// Fails as [`copy_records`] and [`convert_records`] do, and with
+/// [`ErrorKind::BadOutputName`](crate::ErrorKind::BadOutputName) if two inputs have the same name.
+/// [`refuse_same_names`](crate::refuse_same_names) finds such names beforehand.
 pub fn copy_each(
     corpus: &Corpus,
     places: impl Iterator<Item = RecordPlace>,
@@ -44,11 +44,11 @@ pub fn copy_each(
     )
 }
 
-/// The same with annotations.
+/// Copies records as [`copy_each`] does, each with its annotation.
 ///
 /// # Errors
-/// Fails where [`annotate_records`] and [`convert_annotated`] do, and with
-/// [`ErrorKind::BadOutputName`](crate::ErrorKind::BadOutputName) if two inputs have one name.
+/// Fails as [`annotate_records`] and [`convert_annotated`] do, and with
+/// [`ErrorKind::BadOutputName`](crate::ErrorKind::BadOutputName) if two inputs have the same name.
 pub fn annotate_each<'a>(
     corpus: &Corpus,
     annotated: impl Iterator<Item = (RecordPlace, Annotation<'a>)>,
@@ -71,17 +71,19 @@ pub fn annotate_each<'a>(
     )
 }
 
-/// Refuses inputs of which one cannot be written as a file of its own of a format. They have been read.
+/// Refuses inputs if one of them cannot be written as a separate file of a format. The caller has read all records
+/// before.
 ///
 /// # Errors
-/// Fails where [`check_conversion`] does, for the first input of which it does.
+/// Fails as [`check_conversion`] does, for the first input that cannot be written.
 pub fn check_each(corpus: &Corpus, format: Format, has_annotations: bool) -> Result<()> {
     corpus
         .input_numbers()
         .try_for_each(|number| check_conversion(corpus, number..number + 1, format, has_annotations))
 }
 
-/// The name of the file that an input becomes in an output folder. If its format changes, so does its extension.
+/// Returns the name of the file that an input becomes in an output folder. If the format changes, the extension
+/// changes, too.
 pub fn converted_name(input: &str, from: Format, to: Format) -> String {
     if from == to {
         return input.to_owned();

@@ -1,4 +1,4 @@
-//! Records of a corpus to outputs.
+//! Writes records of a corpus to outputs.
 
 mod columns;
 mod convert;

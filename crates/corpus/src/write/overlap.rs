@@ -1,4 +1,4 @@
-//! Keeping outputs away from inputs.
+//! Keeps outputs away from inputs.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,16 @@ use crate::input::FileId;
 use crate::output::parent_of;
 use crate::source::{Source, os_error};
 
-/// Refuses an output that is one of the inputs, that lies in a folder that was walked, or that holds an
-/// input.
+/// Refuses an output that is an input, that lies in a folder that was walked, or that contains an input.
 ///
-/// No flag overrides this: the inputs are read again while the output is written, and the next run would read
+/// No flag overrides this check: the inputs are read again while the output is written, and the next run would read
 /// the output as an input.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::Overlap`] if the output is an input or holds one, with [`ErrorKind::OutputInsideInput`] if it lies
-/// in a folder that is read, and with [`ErrorKind::Io`] if it exists and cannot be looked at.
+/// Fails with one of these kinds:
+/// - [`ErrorKind::Overlap`]: the output is an input or contains one.
+/// - [`ErrorKind::OutputInsideInput`]: the output lies in a folder that is read as input.
+/// - [`ErrorKind::Io`]: the output exists and cannot be examined.
 pub fn refuse_overlap(inputs: &Corpus, output: &Path) -> Result<()> {
     let overlap = |input: &str| {
         let output = output.to_string_lossy().into_owned();
@@ -44,12 +45,12 @@ pub fn refuse_overlap(inputs: &Corpus, output: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Refuses outputs of which one would take the place of another, or lies in a folder that is replaced as a whole.
+/// Refuses outputs if one would replace another, or lies in a folder that is replaced as a whole.
 ///
-/// Each output has the setting that names it, for the message.
+/// Each output has the name of its setting, for the message.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::SharedOutput`], which has the settings and the paths of the first two such outputs.
+/// Fails with [`ErrorKind::SharedOutput`], which states the settings and the paths of the first two such outputs.
 pub fn refuse_shared(outputs: &[(&'static str, &Path)]) -> Result<()> {
     let resolved: Vec<Option<PathBuf>> = outputs.iter().map(|(_, path)| resolve(path)).collect();
     for (at, second) in resolved.iter().enumerate() {
@@ -65,7 +66,7 @@ pub fn refuse_shared(outputs: &[(&'static str, &Path)]) -> Result<()> {
     Ok(())
 }
 
-/// The path without links, as far as it exists.
+/// Returns the path with links resolved, as far as the path exists.
 fn resolve(output: &Path) -> Option<PathBuf> {
     if let Ok(path) = fs_err::canonicalize(output) {
         return Some(path);
@@ -73,7 +74,7 @@ fn resolve(output: &Path) -> Option<PathBuf> {
     Some(resolve(&parent_of(output))?.join(output.file_name()?))
 }
 
-/// A source that lies in `folder`. Sources share their folders, so that few paths are resolved.
+/// Returns a source that lies in `folder`. Each parent folder is resolved once, because many sources share a folder.
 fn source_inside<'s>(sources: &'s [Source], folder: &Path) -> Option<&'s Source> {
     let mut inside: HashMap<PathBuf, bool> = HashMap::new();
     sources.iter().find(|source| {

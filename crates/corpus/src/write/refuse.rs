@@ -1,4 +1,4 @@
-//! What cannot be written, told before the work begins.
+//! Refuses outputs that cannot be written, before the work begins.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::source::Source;
 /// Refuses inputs that cannot be written as one file: tables and delimited records with different columns.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::SchemasDiffer`], which has the first difference.
+/// Fails with [`ErrorKind::SchemasDiffer`], which states the first difference.
 pub fn refuse_unlike(corpus: &Corpus) -> Result<()> {
     let mut headed = corpus.sources.iter_inputs().filter(|(_, content)| content.columns().is_some());
     let Some((first, content)) = headed.next() else { return Ok(()) };
@@ -32,11 +32,11 @@ pub fn refuse_unlike(corpus: &Corpus) -> Result<()> {
     Ok(())
 }
 
-/// Refuses inputs that would have the same name in an output folder, and one that has none.
+/// Refuses inputs that would have the same name in an output folder, and inputs without a name.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::SameOutputName`] if two inputs would have one name, and with [`ErrorKind::NoOutputName`] if one is
-/// standard input or documents in memory.
+/// Fails with [`ErrorKind::SameOutputName`] if two inputs would have the same name, and with
+/// [`ErrorKind::NoOutputName`] if an input is standard input or documents in memory.
 pub fn refuse_same_names(corpus: &Corpus, format: Option<Format>) -> Result<()> {
     let mut seen: HashMap<String, &Source> = HashMap::new();
     for source in corpus.inputs().iter().filter(|source| source.unreadable().is_none()) {
@@ -56,8 +56,8 @@ pub fn refuse_same_names(corpus: &Corpus, format: Option<Format>) -> Result<()> 
     Ok(())
 }
 
-/// Refuses a gzip output for compressed inputs whose records cannot be cut out of them. Without `output`, each input is written
-/// under its own name.
+/// Refuses a gzip output if records of a compressed input share gzip members, because such records cannot be copied
+/// in compressed form. Without `output`, each input is written under its own name.
 ///
 /// # Errors
 /// Fails with [`ErrorKind::Inside`] and [`FileProblem::SharedMember`] for the first such input.
@@ -71,11 +71,11 @@ pub fn refuse_shared_members(corpus: &Corpus, output: Option<&Path>) -> Result<(
     Ok(())
 }
 
-/// Refuses inputs that have the column that annotations would be written to, and those that have no room for one.
+/// Refuses inputs whose records have no room for an annotation, and inputs that already have the annotation column.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::NoAnnotation`] if records of a format have no room for an annotation, and with [`ErrorKind::Inside`]
-/// and [`FileProblem::ColumnExists`] if an input has the column already.
+/// Fails with [`ErrorKind::NoAnnotation`] if records of a format have no room for an annotation, and with
+/// [`ErrorKind::Inside`] and [`FileProblem::ColumnExists`] if an input already has the column.
 pub fn refuse_annotation(corpus: &Corpus) -> Result<()> {
     for format in corpus.formats() {
         if !container::of(format)?.can_annotate() {

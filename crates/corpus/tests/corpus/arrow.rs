@@ -1,4 +1,4 @@
-//! Arrow IPC: files and streams.
+//! Tests of Arrow IPC files and streams.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use proptest::prelude::*;
 
 use crate::support::{Folder, Record, assert_read_again, held, places, scan};
 
-/// Makes three rows, whose ids and texts follow from `first`.
+/// Makes three rows. Their ids and texts follow from `first`.
 fn batch(first: i64) -> RecordBatch {
     let text = format!("text {first}");
     let texts = [Some(text.as_str()), None, Some("another")];
@@ -67,7 +67,7 @@ pub fn file(batches: &[RecordBatch], compression: Option<CompressionType>) -> Ve
     writer.into_inner().unwrap()
 }
 
-/// All batches of a file or stream.
+/// Reads all batches of a file or stream.
 fn batches(folder: &Folder, name: &str) -> Vec<RecordBatch> {
     let bytes = std::io::Cursor::new(folder.bytes(name));
     if bytes.get_ref().starts_with(b"ARROW1") {
@@ -77,9 +77,9 @@ fn batches(folder: &Folder, name: &str) -> Vec<RecordBatch> {
     }
 }
 
-/// A file and a stream of two batches, with the text in the columns of every type.
+/// Writes a file and a stream of several batches, with the text in columns of every type.
 fn both(folder: &Folder) {
-    // The dictionaries of a file are the same for all of its batches; a stream may replace them.
+    // All batches of the file share its dictionaries; the stream replaces them.
     folder.write("a.arrow", file(&[batch(1), batch(1).slice(0, 0), batch(1)], Some(CompressionType::ZSTD)));
     folder.write("a.arrows", stream(&[batch(1), batch(11), batch(1)], None));
 }
@@ -151,12 +151,13 @@ fn a_dictionary_does_not_unfold_in_memory() {
     assert_eq!(held(&folder.open(&["a.arrow"]).unwrap()), [(5000, 1000)]);
 }
 
-/// The last place of some bytes.
+/// Returns the last offset at which the bytes `wanted` occur.
 fn find(bytes: &[u8], wanted: &[u8]) -> usize {
     bytes.windows(wanted.len()).rposition(|window| window == wanted).unwrap()
 }
 
-/// Dictionaries before the replacement are not read, because a stream of many would otherwise be read again for each batch.
+/// Dictionaries before the replacement are not read. Otherwise, a stream with many replacements would be read again
+/// for each batch.
 #[test]
 fn a_dictionary_that_was_replaced_is_not_read() {
     let folder = Folder::new();
@@ -323,7 +324,7 @@ fn files_with_dictionaries_do_not_become_one() {
     refuse_unlike(&folder.open(&["a.arrow"]).unwrap()).unwrap();
 }
 
-/// Feather files are Arrow files by another name.
+/// Feather files are Arrow files with another extension.
 #[test]
 fn a_feather_file_is_an_arrow_file() {
     let folder = Folder::new();
@@ -337,7 +338,7 @@ fn a_feather_file_is_an_arrow_file() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Damage is an error or goes unnoticed, but never ends the process.
+    /// Damage is an error or is not noticed, but never ends the process.
     #[test]
     fn damage_does_no_harm(
         as_file in any::<bool>(),

@@ -1,4 +1,4 @@
-//! Copies of records are the same bytes with any number of threads, also compressed ones.
+//! Copies of records have the same bytes with any number of threads, even if they are compressed.
 
 use std::fmt::Write as _;
 use std::io::Read;
@@ -11,7 +11,7 @@ use minwise_corpus::{
 
 use crate::support::{Folder, all, places, scan};
 
-/// Lines of very different lengths. Some are longer than what is read at a time.
+/// Makes lines of very different lengths. Some lines are longer than the block that is read at a time.
 fn lines(number: usize, seed: u64) -> Vec<Vec<u8>> {
     let mut random = SplitMix64::new(seed);
     let line = |n: usize| {
@@ -29,7 +29,7 @@ fn lines(number: usize, seed: u64) -> Vec<Vec<u8>> {
     (0..number).map(line).collect()
 }
 
-/// Files of which some do not end their last line, and the places of their records.
+/// Writes files, some of which do not end their last line, and returns their corpus and the places of their records.
 fn corpus(folder: &Folder) -> (Corpus, Vec<RecordPlace>) {
     let names = ["a.jsonl", "b.jsonl", "c.jsonl", "d.jsonl"];
     for (name, (number, end)) in names.iter().zip([(4000, "\n"), (1, ""), (3000, ""), (2, "\n")]) {
@@ -42,7 +42,7 @@ fn corpus(folder: &Folder) -> (Corpus, Vec<RecordPlace>) {
     (corpus, places)
 }
 
-/// The records, one after the other, with line ends between them.
+/// Joins the records, with line ends between them.
 fn expected(folder: &Folder, corpus: &Corpus, places: &[RecordPlace]) -> Vec<u8> {
     let files: Vec<Vec<u8>> = corpus
         .sources()
@@ -63,7 +63,7 @@ fn copy(folder: &Folder, corpus: &Corpus, places: &[RecordPlace], name: &str, th
     let mut out = Output::create(&folder.path(name), Overwrite::Allow).unwrap();
     out.set_threads(threads).unwrap();
     let (kept, keep) = (OutputVerdict::Kept, TableCompression::Keep);
-    // Bytes before and behind the records stay where they are.
+    // The copy must not move the bytes before and behind the records.
     out.write_bytes(b"before\n").unwrap();
     copy_records(corpus, all(corpus), places.iter().copied(), kept, Format::JSONL, &mut out, keep).unwrap();
     out.write_bytes(b"\nbehind").unwrap();
@@ -71,7 +71,7 @@ fn copy(folder: &Folder, corpus: &Corpus, places: &[RecordPlace], name: &str, th
     folder.bytes(name)
 }
 
-/// Some of the records: all, every second one, a few, long stretches, none.
+/// Returns several choices of records: all, every second, a few, long stretches, and none.
 fn choices(places: &[RecordPlace]) -> Vec<Vec<RecordPlace>> {
     let chosen = |keeps: &dyn Fn(usize) -> bool| {
         places.iter().enumerate().filter(|(at, _)| keeps(*at)).map(|(_, place)| *place).collect()
@@ -113,7 +113,7 @@ fn threads_compress_the_same_bytes() {
             let files = [1, 2, 7].map(|threads| copy(&folder, &corpus, &chosen, name, threads));
             let mut content = vec![];
             if name.ends_with("gz") {
-                // A reader of one member reads all of it.
+                // The file must be one member, so a reader of a single member must return all bytes.
                 flate2::read::GzDecoder::new(&files[0][..]).read_to_end(&mut content).unwrap();
             } else {
                 let decoder = zstd::stream::read::Decoder::new(&files[0][..]).unwrap();
@@ -149,7 +149,7 @@ fn threads_fill_a_folder_with_the_same_files() {
     }
 }
 
-/// A place that is not there ends the copy, and nothing hangs.
+/// A place that does not exist ends the copy with an error, and no thread hangs.
 #[test]
 fn a_failure_of_one_thread_ends_the_copy() {
     let folder = Folder::new();
@@ -168,7 +168,7 @@ fn a_failure_of_one_thread_ends_the_copy() {
     }
 }
 
-/// Other programs read what is written. Programs that are not installed are left out.
+/// Other programs can read compressed outputs. Programs that are not installed are skipped.
 #[test]
 fn other_programs_read_compressed_outputs() {
     let folder = Folder::new();

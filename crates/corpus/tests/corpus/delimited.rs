@@ -1,4 +1,4 @@
-//! CSV and TSV.
+//! Tests of CSV and TSV.
 
 use minwise_corpus::{FieldPath, Format, InputFormat, ReadOptions, TableCompression, refuse_unlike};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ fn records_are_documents() {
         let texts: Vec<String> = records.iter().map(|record| record.text().replace('\t', ",")).collect();
         assert_eq!(texts, ["one, two\nthree", "four", "five"], "{name}");
         assert_eq!(records.iter().map(Record::id).collect::<Vec<_>>(), ["1", "2", "3"]);
-        // The line of a record is the one on which it begins, counted from 0.
+        // The line of a record is the line on which it begins, counted from 0.
         assert_eq!(records.iter().map(|record| record.line).collect::<Vec<_>>(), [1, 3, 5]);
         assert_read_again(&corpus, &records);
     }
@@ -54,7 +54,8 @@ fn a_semicolon_or_a_tab_is_found_out() {
     let kept = places(&scan(&corpus, 1 << 20));
     folder.copy(&corpus, &kept[..1], "out.csv", TableCompression::Keep);
     assert_eq!(folder.text("out.csv"), "id;title;text\r\n1;\"A; a\";\"1,5; two\"\r\n");
-    // If no delimiter gives the wanted columns, the hint lists the columns by the delimiter that gives most.
+    // If no delimiter gives the wanted columns, the hint lists the columns by the delimiter that gives the most
+    // columns.
     folder.write("other.csv", "id;name;body\n1;a;b\n");
     let hint = folder.open(&["other.csv"]).unwrap_err().hint().unwrap().to_string();
     assert_eq!(hint, "its columns are `id`, `name` and `body`");
@@ -184,7 +185,8 @@ fn record() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// However a file is cut, its records are those that the reference reads, and a copy of all records is the file.
+    /// However a file is cut, its records are those that the reference reads, and a copy of all records is equal to
+    /// the file.
     #[test]
     fn chunks_do_not_matter(records in prop::collection::vec(record(), 0..20), target in 1u64..200) {
         let body = format!("id,text\n{}", records.concat());

@@ -1,4 +1,4 @@
-//! Folders of documents of many kinds.
+//! Tests of folders of documents of many kinds.
 
 use std::io::{Cursor, Write};
 use std::time::{Duration, Instant};
@@ -46,7 +46,7 @@ fn refused(bytes: &[u8], limits: &ExtractLimits) -> Refusal {
 fn a_folder_of_documents_is_a_corpus() {
     let folder = Folder::new();
     folder.write("in/a.docx", docx("<w:p><w:r><w:t>A rose</w:t></w:r></w:p>"));
-    // The file is an OpenDocument text in spite of its name.
+    // The file is an OpenDocument text despite its name.
     folder.write("in/b.txt", odt("<text:p>is a rose</text:p>"));
     folder.write("in/c.html", "<title>x</title><p>is a&nbsp;rose");
     folder.write("in/d.md", "---\ntitle: x\n---\n# is\na rose");
@@ -66,7 +66,7 @@ fn a_folder_of_documents_is_a_corpus() {
     ];
     assert_eq!(found, expected);
     assert_read_again(&corpus, &records);
-    // The records are read without a scan, as by a run that was resumed.
+    // A resumed run reads records without a scan, so the corpus is opened again here.
     assert_read_again(&folder.open(&["in"]).unwrap(), &records);
 }
 
@@ -152,12 +152,12 @@ fn hostile_archives_are_bounded() {
     assert!(matches!(refused(b"eleven bytes", &small), Refusal::TooLarge { bytes: 12, limit: 10 }));
 }
 
-/// Joins `number` parts, which `one` makes from their numbers.
+/// Joins `number` parts. The closure `one` makes each part from its number.
 fn many(number: usize, one: impl Fn(usize) -> String) -> String {
     (0..number).map(one).collect()
 }
 
-/// Reads a document that would take minutes if time went with the square of its size.
+/// Reads a document that would take minutes if the time grew with the square of its size.
 fn read_in_time(bytes: &[u8]) -> Result<String, Refusal> {
     let begun = Instant::now();
     let found = extract(bytes, None, &ExtractLimits::default());

@@ -1,4 +1,4 @@
-//! Outputs of one file per input.
+//! Tests of outputs of one file per input.
 
 use minwise_corpus::{
     Annotation, OutputFolder, OutputVerdict, Overwrite, TableCompression, annotate_each, copy_each,

@@ -1,4 +1,4 @@
-//! The examples of this crate, each of which checks its own results.
+//! Runs the examples of this crate. Each example checks its own results.
 
 #[path = "../../examples/read.rs"]
 mod read;

@@ -1,4 +1,4 @@
-//! Lines and texts: files go in, documents and bytes come out.
+//! Tests of files of lines and of texts: how they are read, and how their records are copied.
 
 #[cfg(unix)]
 use std::ffi::OsStr;
@@ -156,8 +156,8 @@ fn a_record_is_read_again_by_its_place() {
     assert!(error.to_string().contains("is not a document"), "{error}");
 }
 
-/// A chunk belongs to the corpus that cut it. In another corpus it may lie beyond the end, which is an error and not an empty
-/// chunk.
+/// A chunk belongs to the corpus that made it. In another corpus, the chunk may lie beyond the end, which is an error
+/// and not an empty chunk.
 #[test]
 fn a_chunk_of_another_corpus_is_refused() {
     let (small, large) = (Folder::new(), Folder::new());
@@ -228,7 +228,7 @@ fn texts_are_one_document_per_file() {
     let options = ReadOptions::default().encoding(Encoding::Latin1);
     let named = folder.open_with(&["texts/latin.txt"], &options).unwrap();
     let records = scan(&named, 1);
-    // If a file is named by an absolute path, its id is its name alone, because an id is a path inside a folder.
+    // If a file is named by an absolute path, its id is only its file name, because an id is a path inside a folder.
     assert_eq!((records[0].id(), records[0].text()), ("latin.txt", "naïve"));
 }
 
@@ -429,7 +429,7 @@ fn kept_records_are_copied_byte_for_byte() {
     );
 }
 
-/// Lines of every sort: documents, blank ones, broken ones, some with bytes that are not UTF-8.
+/// Makes lines of every sort: documents, blank lines, broken lines, and lines with bytes that are not UTF-8.
 fn lines() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let line = prop_oneof![
         4 => "[a-zé\\\\n ]{0,40}".prop_map(|text| serde_json::json!({ "id": text.len(), "text": text }).to_string().into_bytes()),
@@ -445,7 +445,7 @@ fn lines() -> impl Strategy<Value = Vec<Vec<u8>>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// However a file is cut, the same records come out, at the same places, on the same lines.
+    /// However a file is cut, the scan returns the same records, at the same places and on the same lines.
     #[test]
     fn chunks_do_not_matter(lines in lines(), line_end in any::<bool>(), target in 1u64..200, limit in 50u64..500) {
         let mut bytes = lines.join(&b'\n');

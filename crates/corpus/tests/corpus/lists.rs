@@ -1,4 +1,4 @@
-//! Texts in lists: the same from JSONL, Arrow and Parquet.
+//! Tests of texts in lists, which must be the same from JSONL, Arrow and Parquet.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ fn options(text_fields: &str) -> ReadOptions {
     ReadOptions::default().text_fields(FieldPath::list(text_fields).unwrap())
 }
 
-/// The outcome of each record: its text, or the code of its reject.
+/// Returns the outcome of each record: its text, or the code of its reject.
 fn outcomes(corpus: &Corpus) -> Vec<Result<String, &'static str>> {
     let records = scan(corpus, 1 << 20);
     assert_read_again(corpus, &records);
@@ -40,7 +40,7 @@ fn open(folder: &Folder, name: &str, text_fields: &str) -> Result<Corpus, Error>
     folder.open_with(&[name], &options(text_fields))
 }
 
-/// A conversation. Everything in it may be null.
+/// A conversation. Every value in it may be null.
 type Chat = Option<Vec<Option<Message>>>;
 
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ fn jsonl(chats: &[Chat]) -> String {
     chats.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The offsets and nulls of lists of these lengths; `None` for null.
+/// Returns the offsets and nulls of lists of these lengths; `None` stands for null.
 fn offsets(lengths: &[Option<usize>]) -> (OffsetBuffer<i32>, NullBuffer) {
     let nulls = lengths.iter().map(Option::is_some).collect::<Vec<_>>().into();
     (OffsetBuffer::from_lengths(lengths.iter().map(|length| length.unwrap_or(0))), nulls)
@@ -105,7 +105,7 @@ const CHATS: &str =
     optional binary content (UTF8);
     optional group parts (LIST) { repeated group list { optional binary element (UTF8); } } } } } }";
 
-/// The values of a column, with definition and repetition levels.
+/// Values of a column, with definition and repetition levels.
 #[derive(Default)]
 struct Levels {
     values: Vec<ByteArray>,
@@ -121,7 +121,7 @@ impl Levels {
     }
 }
 
-/// The columns of the contents and of the parts.
+/// Returns the columns of the contents and of the parts.
 fn levels(chats: &[Chat]) -> [Levels; 2] {
     let [mut contents, mut parts] = <[Levels; 2]>::default();
     for chat in chats {
@@ -354,7 +354,7 @@ fn lines_with_lists_are_documents_or_say_why_not() {
             "the field `id` holds a list",
         ]
     );
-    // A path without brackets is refused, because a list is in its way.
+    // A path without brackets is refused if it leads through a list.
     for (field, code, offered) in [
         (
             "messages",
@@ -373,7 +373,7 @@ fn lines_with_lists_are_documents_or_say_why_not() {
     }
 }
 
-/// The line has more than 8 MiB, and would not be loaded if its text were one string.
+/// A line of more than 8 MiB would not be loaded if its text were one string.
 #[test]
 fn a_long_line_with_lists_is_loaded() {
     let folder = Folder::new();
@@ -399,10 +399,11 @@ fn a_long_line_with_lists_is_loaded() {
     }
 }
 
-/// Makes a file of texts in lists, in pages of eight values; `patterns` are the repetition levels of the pages, lowest bit first.
+/// Makes a file of texts in lists, in pages of eight values. `patterns` has the repetition levels of each page, the
+/// lowest bit first.
 ///
-/// The writer of the library cuts pages at rows, here of four texts. Other writers cut pages anywhere, so the levels are replaced
-/// afterwards.
+/// The writer of the library ends each page with a row, here after two rows of four texts each. Other writers end
+/// pages anywhere, so the levels are replaced afterwards.
 fn cut_anywhere(text: impl Fn(usize) -> String, patterns: &[u8], dictionary: bool) -> Vec<u8> {
     let schema = "message m { required group tags (LIST) { repeated group list { required binary element (UTF8); } } }";
     let schema = Arc::new(parse_message_type(schema).unwrap());
@@ -424,7 +425,8 @@ fn cut_anywhere(text: impl Fn(usize) -> String, patterns: &[u8], dictionary: boo
     }
     let mut close = writer.close().unwrap();
     let mut bytes = sink.into_inner().unwrap();
-    // The levels as they are written: their length, the header of one packed group, and the levels themselves.
+    // These bytes are the levels that the library writes: their length, the header of one packed group, and the
+    // levels themselves.
     let written = [2, 0, 0, 0, 3, 0b1110_1110];
     let mut at = 0;
     for pattern in patterns {
@@ -441,7 +443,7 @@ fn cut_anywhere(text: impl Fn(usize) -> String, patterns: &[u8], dictionary: boo
     writer.into_inner().unwrap()
 }
 
-/// The texts of the rows that these levels make.
+/// Returns the texts of the rows that these levels describe.
 fn expected_rows(text: impl Fn(usize) -> String, patterns: &[u8]) -> Vec<String> {
     let mut rows: Vec<Vec<String>> = vec![];
     for value in 0..8 * patterns.len() {
@@ -456,7 +458,7 @@ fn expected_rows(text: impl Fn(usize) -> String, patterns: &[u8]) -> Vec<String>
 #[test]
 fn a_row_may_span_pages() {
     let folder = Folder::new();
-    // The pages begin with a row or within a row; some hold no beginning of a row, and some end with a row.
+    // Some pages begin with a row and some within a row. In some pages no row begins, and some pages end with a row.
     let patterns = [0b1110_1110, 0b1110_1111, 0xff, 0b1011_1101, 0, 0b1110_1110, 0b0111_1111, 0b1111_1111];
     for (length, dictionary) in [(1, false), (20_000, false), (20_000, true)] {
         let text = |value: usize| {
@@ -488,7 +490,7 @@ fn a_dictionary_does_not_unfold_in_lists() {
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).unwrap();
     let mut group = writer.next_row_group().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
-    // The first row has two gibibytes of text, which is over the limit, and the second row has little.
+    // The first row has 2 GiB of text, which is over the limit, and the second row has little text.
     let mut begins = vec![1; (1 << 15) + 1];
     begins[0] = 0;
     begins[1 << 15] = 0;
@@ -507,7 +509,7 @@ fn a_dictionary_does_not_unfold_in_lists() {
     assert_read_again(&corpus, &records[1..]);
 }
 
-/// pyarrow gives the type null to a column of which it has seen no value.
+/// pyarrow gives the type null to a column in which it has seen no value.
 #[test]
 fn a_column_of_type_null_holds_null_texts() {
     let folder = Folder::new();
@@ -551,7 +553,7 @@ fn a_column_of_type_null_holds_null_texts() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Damage is an error or goes unnoticed, but never ends the process.
+    /// Damage is an error or is not noticed, but never ends the process.
     #[test]
     fn damage_does_no_harm(
         format in 0..3,

@@ -1,4 +1,4 @@
-//! Long texts, which are not loaded: they are the same whole and piece by piece.
+//! Tests of long texts, which are not loaded. A long text must be the same whole and piece by piece.
 
 use minwise_corpus::{
     Corpus, Document, DocumentText, Encoding, Error, LongText, ReadOptions, RejectReason, Scratch,
@@ -7,7 +7,7 @@ use minwise_corpus::{
 
 use crate::support::{Folder, Record, assert_read_again, gzip, places, scan};
 
-/// Bytes of a text that is long for certain.
+/// Size of a text that is certainly long, in bytes.
 const LONG: usize = 9 << 20;
 
 fn long(seed: &str) -> String {
@@ -24,7 +24,7 @@ fn options(text_fields: &[&str]) -> ReadOptions {
     ReadOptions::default().text_fields(text_fields)
 }
 
-/// The long texts, each joined from its pieces, by the ids of their documents.
+/// Returns the long texts, each joined from its pieces, by the ids of their documents.
 fn unloaded(corpus: &Corpus) -> Vec<(String, String)> {
     let mut found = vec![];
     let mut add = |Document { id, text, .. }: Document<'_, DocumentText<'_>>| {
@@ -112,7 +112,7 @@ fn fields_of_a_long_line_are_joined() {
     assert_eq!(ids, ["short and long", "both", "one"]);
 }
 
-/// If a line has a long string that is needed beside its text, here its id, the line is loaded and read like any other.
+/// If a line has another long string that is needed, here its id, the line is loaded and read like any other.
 #[test]
 fn a_long_id_is_an_id() {
     let folder = Folder::new();
@@ -125,7 +125,7 @@ fn a_long_id_is_an_id() {
     assert!(unloaded(&corpus).is_empty());
 }
 
-/// A line is loaded, too, if a long string lies within a wanted value.
+/// A line is also loaded if a long string lies within a wanted value.
 #[test]
 fn wanted_values_beside_a_long_text_are_whole() {
     let folder = Folder::new();
@@ -167,7 +167,8 @@ fn faults_of_long_lines_are_rejected() {
     ];
     folder.write("in.jsonl", lines.each_ref().map(|(_, line)| line.as_slice()).concat());
     let corpus = folder.open(&["in.jsonl"]).unwrap();
-    // Lines that end in the chunk in which they begin are loaded, and give the same records.
+    // The larger chunk loads all lines, because they end in the chunk in which they begin. The records must be the
+    // same.
     let loaded = scan(&corpus, 1 << 30);
     let records = scan(&corpus, 1 << 20);
     assert_eq!(records.iter().map(Record::code).collect::<Vec<_>>(), lines.each_ref().map(|(code, _)| *code));
@@ -198,7 +199,7 @@ fn long_texts_are_read_piece_by_piece() {
     assert_eq!(names, ["marked.txt", "plain.txt"]);
     assert!(long.iter().all(|(_, found)| *found == text));
 
-    // Files in another encoding than UTF-8, or in none, are loaded.
+    // A file that is not UTF-8 is loaded.
     folder.write("latin1/a.txt", b"na\xefve ".repeat(LONG / 6 + 1));
     let options = |encoding| ReadOptions::default().encoding(encoding);
     let latin1 = folder.open_with(&["latin1"], &options(Encoding::Latin1)).unwrap();
@@ -208,7 +209,7 @@ fn long_texts_are_read_piece_by_piece() {
     assert_eq!(scan(&utf8, 1 << 20)[0].reject().reason, RejectReason::InvalidUtf8 { at: 2 });
 }
 
-/// If a text is shorter when it is read than when it was scanned, the result is an error and not another text.
+/// If a text has become shorter between the scan and the reading, the result is an error and not another text.
 #[test]
 fn a_long_text_that_changes_is_an_error() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! The crate from outside: files go in, documents come out, and kept records are written as they were.
+//! Tests the public API of the crate: files are read, documents are returned, and kept records are written unchanged.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod arrow;

@@ -1,4 +1,4 @@
-//! Documents that a program holds in memory.
+//! Tests of documents that a program holds in memory.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -33,7 +33,7 @@ fn opened(input: impl Into<Input>) -> Corpus {
     open(input, &ReadOptions::default()).unwrap()
 }
 
-/// The parts of records that do not depend on their source.
+/// Returns the parts of records that do not depend on their source.
 fn shown(records: &[Record]) -> Vec<(u64, &'static str, Option<&str>, &str)> {
     records
         .iter()
@@ -44,7 +44,7 @@ fn shown(records: &[Record]) -> Vec<(u64, &'static str, Option<&str>, &str)> {
         .collect()
 }
 
-/// Tables with texts of every type, in two batches that are slices of a larger one.
+/// Makes tables with texts of every type. Each table has two batches, which are slices of a larger batch.
 fn tables() -> Vec<(Arc<Schema>, Vec<RecordBatch>)> {
     let ids: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), None, Some(3), Some(4), None, Some(6)]));
     let texts: [ArrayRef; 5] = [
@@ -95,7 +95,7 @@ fn ids_come_with_texts() {
     assert_read_again(&corpus, &records);
     let corpus = opened(InMemory::records([(None, Some("one")), (Some("b"), None)]));
     assert_eq!(shown(&scan(&corpus, 1)), [(0, "ok", None, "one"), (1, "null", Some("b"), "")]);
-    // The field names of the options are those of files, and do not count in a list of texts.
+    // Field names in the options apply to files, and not to a list of texts.
     let options = ReadOptions::default()
         .text_fields(FieldPath::list("title,body").unwrap())
         .id_field("key".parse().unwrap());
@@ -163,7 +163,7 @@ fn columns_are_found_as_in_a_file() {
     assert_eq!(records[2].text(), "three\n");
     assert_eq!(values(&from_memory), values(&from_file));
     assert_eq!(values(&from_memory)[0], Ok(vec![Some("5".to_owned())]));
-    // A list of texts has no other fields than its text and its id.
+    // A list of texts has no fields except its text and its id.
     let options = ReadOptions::default().value_fields(FieldPath::list("date,text,id").unwrap());
     let corpus = open(InMemory::documents([("a", "one")]), &options).unwrap();
     assert_eq!(values(&corpus), [Ok(vec![None, Some("one".to_owned()), Some("a".to_owned())])]);
@@ -222,7 +222,7 @@ fn missing_columns_are_reported_as_of_a_file() {
         assert_eq!(memory.to_string(), file.to_string().replace(&name, "t.arrow"));
         assert_eq!(memory.hint().map(|hint| hint.to_string()), file.hint().map(|hint| hint.to_string()));
     }
-    // A table without rows has a schema all the same.
+    // A table without rows still has a schema.
     assert_eq!(scan(&opened(InMemory::batches(Arc::clone(&schema), [])), 1).len(), 0);
     let empty = InMemory::batches(Arc::new(Schema::empty()), []);
     let error = open(empty, &ReadOptions::default()).unwrap_err();
@@ -281,7 +281,7 @@ fn records_of_files_and_of_memory_are_one_corpus() {
         .unwrap_err();
     assert_eq!(error.code(), "mixed_formats");
     assert!(error.hint().unwrap().to_string().starts_with("run each kind separately"), "{error}");
-    // References may be of another kind, and two sources of one kind are a corpus.
+    // References may have another format than inputs, and several sources of one format make a corpus.
     let corpus =
         Corpus::open_against(&[file()], &[texts(), texts()], &ReadOptions::default(), &Unobserved).unwrap();
     let names: Vec<&str> = corpus.inputs().iter().map(minwise_corpus::Source::name).collect();
@@ -295,7 +295,7 @@ fn records_of_files_and_of_memory_are_one_corpus() {
     );
 }
 
-/// The format in which records are written if nothing else is chosen.
+/// Returns the default format in which records are written.
 fn written(corpus: &Corpus) -> Format {
     corpus.output_format().unwrap()
 }
@@ -345,7 +345,7 @@ fn texts_are_written_as_jsonl() {
         "{\"id\":\"1\",\"text\":\"a\",\"minwise\":{\"cluster\":\"first\",\"duplicate_of\":null,\"similarity\":null}}\n\
          {\"id\":\"2\",\"text\":\"b\",\"minwise\":{\"cluster\":\"first\",\"duplicate_of\":\"first\",\"similarity\":0.75}}\n"
     );
-    // The written file has the same records as the memory.
+    // The written file has the same records as the corpus in memory.
     let file = folder.open(&["b.jsonl"]).unwrap();
     assert_eq!(shown(&scan(&file, 1)), shown(&scan(&corpus, 1)));
 }
@@ -408,7 +408,7 @@ fn content_is_known_again() {
             assert_ne!(record(id, text), record(*other_id, *other_text));
         }
     }
-    // The hash depends neither on the batches of a table nor on the type of its texts.
+    // The hash does not depend on how a table is cut into batches, or on the type of its texts.
     let hashes: Vec<_> = tables()
         .into_iter()
         .map(|(schema, batches)| hash(InMemory::batches(schema, batches).into()))
@@ -432,7 +432,7 @@ fn many_texts_are_many_chunks() {
         );
         assert!(records.iter().map(Record::text).eq(texts.iter().map(String::as_str)));
     }
-    // Empty texts are cut into several chunks, too.
+    // Many empty texts are cut into several chunks, too, because each row counts some bytes.
     assert!(opened(vec![String::new(); 100_000]).chunks(1).len() > 1);
 }
 
@@ -487,8 +487,8 @@ proptest! {
     }
 }
 
-/// A program may hold each of its documents as a source. Names are looked up in a set, because comparing each name with all others would
-/// take minutes here.
+/// A program may hold each of its documents as a separate source. Names are looked up in a set, because comparing
+/// each name with all others would take minutes here.
 #[test]
 fn many_sources_of_one_name_are_told_apart() {
     let texts = || InMemory::from(vec!["a".to_owned()]);

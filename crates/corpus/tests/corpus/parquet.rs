@@ -1,4 +1,4 @@
-//! Parquet: rows in, rows of the same types out.
+//! Tests of Parquet: rows are read, and written with the same types.
 
 use std::sync::Arc;
 
@@ -23,7 +23,8 @@ use proptest::prelude::*;
 
 use crate::support::{Folder, Record, assert_read_again, held, places, scan};
 
-/// Every physical type, annotations that Arrow has no type for, and lists within groups in both forms.
+/// A schema with every physical type, with annotations that have no Arrow type, and with lists within groups in both
+/// forms.
 const EVERYTHING: &str = "message documents {
     required int64 id = 7;
     optional binary text (UTF8);
@@ -48,7 +49,7 @@ const EVERYTHING: &str = "message documents {
 
 type GroupWriter<'w, 'o> = SerializedRowGroupWriter<'w, &'o mut Vec<u8>>;
 
-/// Writes row groups, each by a function.
+/// Writes row groups. Each function in `groups` writes one of them.
 fn parquet(
     schema: &str,
     properties: WriterPropertiesBuilder,
@@ -77,7 +78,7 @@ fn column<T: DataType>(
     column.close().unwrap();
 }
 
-/// A column of texts that may be null.
+/// Writes a column of texts that may be null.
 fn texts(group: &mut GroupWriter<'_, '_>, texts: &[Option<&str>]) {
     let values: Vec<ByteArray> = texts.iter().flatten().map(|text| ByteArray::from(*text)).collect();
     let levels: Vec<i16> = texts.iter().map(|text| i16::from(text.is_some())).collect();
@@ -88,7 +89,7 @@ fn bytes(values: &[&str]) -> Vec<ByteArray> {
     values.iter().map(|value| ByteArray::from(*value)).collect()
 }
 
-/// Writes three rows with the ids `first` to `first + 2`; in the second row, all optional values are null.
+/// Writes three rows with the ids `first` to `first + 2`. All optional values of the second row are null.
 fn three_rows(group: &mut GroupWriter<'_, '_>, first: i64) {
     column::<Int64Type>(group, &[first, first + 1, first + 2], None, None);
     texts(group, &[Some(&format!("text {first}")), None, Some("another")]);
@@ -102,7 +103,7 @@ fn three_rows(group: &mut GroupWriter<'_, '_>, first: i64) {
     column::<DoubleType>(group, &[1.5, f64::MIN_POSITIVE, -0.0], None, None);
     column::<ByteArrayType>(group, &bytes(&["{}", "[1]"]), Some(&[1, 0, 1]), None);
     column::<Int32Type>(group, &[2001, 2003], Some(&[2, 0, 2]), None);
-    // The tags of the rows: two, of which one is null; no `meta`; an empty list.
+    // The first row has two tags, one of them null; the second has no `meta`; the third has an empty list.
     column::<ByteArrayType>(group, &bytes(&["a"]), Some(&[3, 2, 0, 1]), Some(&[0, 1, 0, 0]));
     column::<ByteArrayType>(group, &bytes(&["x", "y", "z"]), Some(&[2, 2, 0, 2]), Some(&[0, 1, 0, 0]));
     column::<Int32Type>(group, &[20_000, -1], Some(&[1, 0, 1]), None);
@@ -111,7 +112,7 @@ fn three_rows(group: &mut GroupWriter<'_, '_>, first: i64) {
     column::<FloatType>(group, &[0.1, f32::MIN_POSITIVE, -0.0], None, None);
     let cost = |byte: u8| FixedLenByteArray::from(ByteArray::from(vec![byte; 9]));
     column::<FixedLenByteArrayType>(group, &[cost(1), cost(255)], Some(&[1, 0, 1]), None);
-    // The scores of the rows: two, of which one is null; none; an empty map.
+    // The first row has two scores, one of them null; the second has none; the third has an empty map.
     column::<ByteArrayType>(group, &bytes(&["a", "b"]), Some(&[2, 2, 0, 1]), Some(&[0, 1, 0, 0]));
     column::<Int32Type>(group, &[7], Some(&[3, 2, 0, 1]), Some(&[0, 1, 0, 0]));
 }
@@ -127,7 +128,7 @@ fn everything(folder: &Folder) -> Corpus {
     folder.open(&["a.parquet"]).unwrap()
 }
 
-/// All rows, each as a line.
+/// Returns all rows, each as a line.
 fn rows(folder: &Folder, name: &str) -> Vec<String> {
     let file = SerializedFileReader::new(bytes::Bytes::from(folder.bytes(name))).unwrap();
     file.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
@@ -254,7 +255,7 @@ fn an_annotation_is_a_column() {
     assert!(error.to_string().ends_with("has a column `minwise` already"), "{error}");
 }
 
-/// Annotations are written in several batches.
+/// There are enough annotations to be written in several batches.
 #[test]
 fn many_annotations_are_a_column() {
     let folder = Folder::new();
@@ -336,7 +337,7 @@ fn damage_ends_a_copy_with_threads() {
 
 const SMALL: &str = "message m { required int64 id (INTEGER(64, false)); optional binary text (UTF8); }";
 
-/// A row group of `count` rows, every seventh without a text, in pages of about `page_rows` rows.
+/// Makes a file of one row group of `count` rows, in pages of about `page_rows` rows. Every seventh row has no text.
 pub fn small(count: usize, page_rows: usize) -> Vec<u8> {
     let properties = WriterProperties::builder()
         .set_data_page_row_count_limit(page_rows)
@@ -412,7 +413,8 @@ fn a_piece_is_no_larger_for_short_texts_before_long_ones() {
     let group = |half: bool| {
         let (titles, texts_of) = (&titles, &texts_of);
         move |group: &mut GroupWriter<'_, '_>| {
-            // If only the first half of the rows has long texts, the titles of the second half are long.
+            // With `half`, only the first half of the rows has long texts, and the titles of the second half are
+            // long.
             let in_half = |row: usize| !half || row < 10_000;
             let long_title = |row: usize| if in_half(row) { &*titles[row] } else { &*texts_of[row] };
             texts(group, &(0..20_000).map(|row| Some(long_title(row))).collect::<Vec<_>>());
@@ -435,7 +437,7 @@ fn a_piece_is_no_larger_for_short_texts_before_long_ones() {
     }
 }
 
-/// A repeated text is decoded once, however many rows have it, and a piece has not too many rows.
+/// A repeated text is decoded once, however many rows have it, and the number of rows of a piece is limited.
 #[test]
 fn a_dictionary_does_not_unfold_in_memory() {
     let folder = Folder::new();
@@ -539,7 +541,7 @@ fn a_file_that_is_cut_short_says_where() {
     folder.write("broken.parquet", &broken);
     let error = folder.open(&["broken.parquet"]).unwrap_err();
     assert!(error.to_string().contains("row group 0, column `id`: "), "{error}");
-    // The content of a file counts more than its name, and the format that the user chooses more than the content.
+    // The content of a file overrules its name, and the format that the user chooses overrules the content.
     folder.write("table.jsonl", &whole);
     assert_eq!(folder.open(&["table.jsonl"]).unwrap().format(), Some(Format::PARQUET));
     let options = ReadOptions::default().format(InputFormat::Only(Format::ARROW));
@@ -560,7 +562,7 @@ proptest! {
         for (row, record) in records.iter().enumerate() {
             prop_assert_eq!((record.line, record.place.offset), (row as u64, row as u64));
             prop_assert_eq!(record.code(), if row % 7 == 3 { "null" } else { "ok" });
-            // Unsigned numbers are read as unsigned.
+            // Unsigned numbers are not read as negative numbers.
             prop_assert_eq!(record.id(), (u64::MAX - row as u64).to_string());
         }
         assert_read_again(&corpus, &records);
@@ -570,7 +572,7 @@ proptest! {
         prop_assert_eq!(rows(&folder, "copy.parquet"), expected);
     }
 
-    /// Damage is an error or goes unnoticed, but never ends the process.
+    /// Damage is an error or is not noticed, but never ends the process.
     #[test]
     fn damage_does_no_harm(damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
         let folder = Folder::new();
@@ -590,13 +592,13 @@ proptest! {
     }
 }
 
-/// Two rows as pyarrow writes them: a column `id` of type null, and the texts `one` and `two`. In Base64.
+/// Two rows that pyarrow has written, in Base64: a column `id` of type null, and the texts `one` and `two`.
 const NULL_IDS: &str = "UEFSMRUAFQwVDCwVBBUAFQYVBhwAAAACAAAABAAVABUoFSgsFQQVABUGFQYcAAAAAgAAAAQBAwAAAG9uZQMAAAB0d28VBBk8NQAY\
     BnNjaGVtYRUEABUCJQIYAmlkbLwAAAAVDCUCGAR0ZXh0JQBMHAAAABYEGRwZLCYAHBUCGSUGABkYAmlkFQAWBBYyFjImCEkcFQAV\
     ABUCADwpBhkmBAAAAAAmABwVDBklBgAZGAR0ZXh0FQAWBBZOFk4mOkkcFQAVABUCADwWDBkGGSYABAAAABaAARYEJggWgAEAKCBw\
     YXJxdWV0LWNwcC1hcnJvdyB2ZXJzaW9uIDI2LjAuMRksHAAAHAAAAMUAAABQQVIx";
 
-/// A row as pyarrow writes it with `write_page_checksum`: the text `the quick brown fox`. In Base64.
+/// A row that pyarrow has written with `write_page_checksum`, in Base64: the text `the quick brown fox`.
 const CHECKSUM: &str = "UEFSMRUAFToVOhX//M37AxwVAhUAFQYVBhwAAAACAAAAAgETAAAAdGhlIHF1aWNrIGJyb3duIGZveBUEGSw1ABgGc2NoZW1hFQIA\
     FQwlAhgEdGV4dCUATBwAAAAWAhkcGRwmABwVDBklBgAZGAR0ZXh0FQAWAhZsFmwmCEkcFQAVABUCADwWJhkGGSYAAgAAABZsFgIm\
     CBZsACggcGFycXVldC1jcHAtYXJyb3cgdmVyc2lvbiAyNi4wLjEZHBwAAACIAAAAUEFSMQ==";

@@ -1,10 +1,10 @@
-//! PDF files, written here byte by byte.
+//! Tests of PDF files, most of which are made here byte by byte.
 
 use minwise_corpus::{DocumentFormat, ExtractLimits, MarkPlace, Refusal, extract};
 
 use crate::support::{Folder, Record, assert_read_again, scan};
 
-/// Makes a file of these objects, numbered from 1; the first is the catalogue. `more` goes into the trailer.
+/// Makes a file of these objects, numbered from 1. The first object is the catalogue. `more` is added to the trailer.
 fn pdf(objects: &[String], more: &str) -> Vec<u8> {
     let (mut file, mut offsets) = ("%PDF-1.7\n".to_owned(), vec![]);
     for (number, object) in (1..).zip(objects) {
@@ -89,7 +89,7 @@ fn forms_are_text_and_pictures_are_not() {
     let bytes = pages(&["/A Do"], "/A 4 0 R", &[picture], "");
     assert_eq!(refused(&bytes), Refusal::OnlyPictures);
     assert_eq!(refused(&pages(&["0 0 m 9 9 l S"], "", &[], "")), Refusal::OnlyPictures);
-    // An empty page holds no picture.
+    // An empty page has no picture, so its text is empty and not refused.
     assert_eq!(text(&pages(&["0 0 m 9 9 l n"], "", &[], "")), "");
 }
 
@@ -127,7 +127,8 @@ fn gaps_between_strings_are_spaces() {
     assert_eq!(text(&pages(&[shown], "", &[], "")), "A roses\nis a\nrose\n");
 }
 
-/// Makes a font of drawings with units of its own: two glyphs for the codes of `a` and `b`, with these names.
+/// Makes a font of drawings with its own units. The font has two glyphs for the codes of `a` and `b`, with these
+/// names.
 fn drawn_font(names: &str) -> String {
     format!(
         "<< /Type /Font /Subtype /Type3 /FontBBox [0 0 50 50] /FontMatrix [0.02 0 0 0.02 0 0] /FirstChar 97 /LastChar 98 \
@@ -159,7 +160,7 @@ fn numbers_of_published_glyphs_are_characters() {
     };
     let shown = "BT /F 10 Tf 50 700 Td <02530254> Tj ET";
     assert_eq!(text(&with_font(&font("CNS1"), shown)), "一乙\n");
-    // A page of letters that nothing names is not refused as a picture.
+    // A page of letters without names is refused for its unknown letters, not as a picture.
     let refusal = refused(&with_font(&font("Identity"), shown));
     assert_eq!(refusal, Refusal::UnknownLetters);
     assert_eq!(refusal.code(), "unknown_letters");
@@ -174,7 +175,7 @@ fn a_text_that_is_stated_stands_for_its_glyphs() {
 
 #[test]
 fn accents_are_part_of_their_letters() {
-    // TeX shows an accent and goes back under it.
+    // TeX shows an accent, and then moves back to put the letter under it.
     let shown = "BT /F 10 Tf 50 700 Td [(Sch) (\\250) 390 (arfer)] TJ ET";
     assert_eq!(text(&pages(&[shown], "", &[], "")), "Scha\u{308}rfer\n");
 }
@@ -247,7 +248,8 @@ fn encryption_is_told() {
     assert_eq!(refused(&bytes), Refusal::Encrypted);
 }
 
-/// A file of one page, encrypted by `qpdf --encrypt "" owner 128 --use-aes=y`: anybody may read it, and only its owner change it.
+/// The file has one page and was encrypted by `qpdf --encrypt "" owner 128 --use-aes=y`: everybody may read the file,
+/// and only its owner may change it.
 #[test]
 fn a_file_that_is_encrypted_without_a_password_is_read() {
     assert_eq!(text(include_bytes!("encrypted-for-all.pdf")), "A rose\n");
@@ -257,13 +259,13 @@ fn a_file_that_is_encrypted_without_a_password_is_read() {
 fn endless_drawings_are_refused() {
     let itself = stream("/Subtype /Form /Resources << /XObject << /A 4 0 R >> >>", "/A Do");
     let bytes = pages(&["/A Do"], "/A 4 0 R", &[itself], "");
-    // The parser finds nothing inside an object that is the object itself.
+    // The parser finds nothing inside an object that contains itself.
     assert_eq!(text(&bytes), "");
-    // A drawing without resources of its own has those of the page, and with them itself.
+    // A drawing without its own resources has the resources of the page, which contain the drawing itself.
     let inherited = stream("/Subtype /Form", "/A Do");
     let bytes = pages(&["/A Do"], "/A 4 0 R", &[inherited], "");
     assert_eq!(refused(&bytes), Refusal::TooDeep { limit: 256 });
-    // Each drawing of the tower draws the next one twice.
+    // Each drawing of the chain draws the next drawing twice.
     let tower: Vec<String> = (5..105)
         .map(|next| {
             stream(&format!("/Subtype /Form /Resources << /XObject << /A {next} 0 R >> >>"), "/A Do /A Do")
@@ -273,7 +275,7 @@ fn endless_drawings_are_refused() {
     let limits = ExtractLimits::default().time(std::time::Duration::from_millis(500));
     let bytes = pages(&["/A Do"], "/A 4 0 R", &tower, "");
     assert_eq!(extract(&bytes, None, &limits), Err(Refusal::TooSlow { limit_ms: 500 }));
-    // A circle of parents has an end, because pages are looked for downwards.
+    // A circle of parents does no harm, because pages are searched for downwards.
     let catalog = "<< /Type /Catalog /Pages 2 0 R >>".to_owned();
     let circle = "<< /Type /Pages /Count 1 /Kids [3 0 R 2 0 R] /Parent 3 0 R >>".to_owned();
     let page = "<< /Type /Page /Parent 2 0 R >>".to_owned();
@@ -298,7 +300,7 @@ fn a_stream_that_is_named_many_times_is_counted_each_time() {
 fn widths_of_glyphs_do_not_fill_the_memory() {
     let font = "<< /Type /Font /Subtype /Type0 /BaseFont /Ming /Encoding /Identity-H /DescendantFonts \
                 [<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Ming /W [0 4294967295 500] >>] >>";
-    // Helvetica replaces the font, and its codes are bytes.
+    // Helvetica replaces the font, and the codes of Helvetica are single bytes.
     assert_eq!(text(&with_font(font, "BT /F 10 Tf 50 700 Td (A rose) Tj ET")), "A rose\n");
 }
 
@@ -311,7 +313,7 @@ fn tables_of_characters_do_not_fill_the_memory() {
     let font_for_page = "BT /F 12 Tf 50 700 Td (A rose) Tj ET";
     let form = stream("/Subtype /Form /Resources << /Font << /F 4 0 R >> >>", font_for_page);
     let bytes = pages(&["/A Do"], "/A 6 0 R", &[font.to_owned(), stream("", table), form], "");
-    // A space is the 32nd character behind A, as the table states; A itself is a control character.
+    // The table maps a space to the 32nd character behind `A`, and maps `A` itself to a control character.
     assert_eq!(text(&bytes), "a³°´¦\n");
 }
 

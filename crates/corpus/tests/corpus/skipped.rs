@@ -1,4 +1,4 @@
-//! Files of a folder that are no documents, and files that cannot be read.
+//! Tests of files in a folder that are no documents, and of files that cannot be read.
 
 use minwise_corpus::{
     Corpus, Encoding, Format, InputFormat, OutputFolder, OutputVerdict, Overwrite, ReadOptions, SkipReason,
@@ -7,7 +7,7 @@ use minwise_corpus::{
 
 use crate::support::{Folder, Record, gzip, places, scan};
 
-/// The names of skipped files within a folder, with their codes.
+/// Returns the names of skipped files relative to a folder, with their codes.
 fn skipped(corpus: &Corpus, folder: &Folder) -> Vec<(String, &'static str)> {
     let root = format!("{}/", folder.path("").to_string_lossy().trim_end_matches('/'));
     let shown = |Skipped { name, reason, .. }: &Skipped| (name.replace(&root, ""), reason.code());
@@ -22,7 +22,7 @@ fn utf16(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_le_bytes).collect()
 }
 
-/// Makes a folder of documents, with files of programs beside them.
+/// Makes a folder of documents, with files of other programs beside them.
 fn documents() -> Folder {
     let folder = Folder::new();
     folder.write("in/a.txt", "a rose");
@@ -127,7 +127,8 @@ fn records_stay_and_what_lies_beside_them_is_skipped() {
     folder.write("in/part-0.txt", "");
     let corpus = folder.open_with(&["in/part-*"], &jsonl).unwrap();
     assert_eq!((corpus.sources().len(), corpus.skipped().len()), (2, 0), "empty files of records");
-    // An empty file with a compression or a magic number is the rest of a failed download: it is skipped in a folder, and damaged if it is named.
+    // An empty file with the name of a compression or of a binary format is probably left from a failed download. In
+    // a folder it is skipped; if it is named, it is damaged.
     folder.write("in/b.jsonl.gz", "");
     folder.write("in/c.parquet", "");
     assert_eq!(folder.open(&["in"]).unwrap().skipped().len(), 9);
@@ -161,7 +162,7 @@ mod unix {
     use super::*;
     use crate::support::all;
 
-    /// Makes a folder with a link that leads nowhere between two files.
+    /// Makes a folder of two files, with a link that leads nowhere between them.
     fn broken(first: &str, last: &str, bytes: impl AsRef<[u8]>) -> Folder {
         let folder = Folder::new();
         folder.write(&format!("in/{first}"), &bytes);
@@ -197,7 +198,7 @@ mod unix {
             assert_eq!(reason(4), "cannot be read: it is a link that leads in a circle");
         }
         assert!(corpus.place_name(1, 0).ends_with("in/b"));
-        // A pattern that does not match the link does not meet it.
+        // A pattern that does not match the link ignores the link.
         assert_eq!(folder.open(&["in/*.txt"]).unwrap().sources().len(), 2);
         let twice = folder.open(&["in", "in/b*"]).unwrap();
         assert_eq!(twice.sources().len(), 6, "a link of two inputs is rejected once");
@@ -227,7 +228,7 @@ mod unix {
         assert!(folder.open_with(&["out"], &strict).is_ok());
     }
 
-    /// Outputs of every format leave out a source that cannot be read.
+    /// Outputs of every format leave out sources that cannot be read.
     #[test]
     fn outputs_leave_out_unreadable_files() {
         let texts: ArrayRef = Arc::new(StringArray::from(vec!["a rose"]));

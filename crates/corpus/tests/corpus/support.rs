@@ -1,4 +1,4 @@
-//! A folder of inputs, and a scan of everything in it.
+//! Helpers of the tests: a folder of inputs, and a scan of all its records.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -43,12 +43,12 @@ impl Folder {
     }
 }
 
-/// Every source of a corpus, for an output that takes all of them.
+/// Returns the numbers of all sources of a corpus, for an output that takes the records of all sources.
 pub fn all(corpus: &Corpus) -> std::ops::Range<u32> {
     0..corpus.sources().len() as u32
 }
 
-/// The format of all sources of a corpus.
+/// Returns the format that all sources of a corpus have.
 pub fn format(corpus: &Corpus) -> Format {
     corpus.format().unwrap()
 }
@@ -70,7 +70,8 @@ impl Folder {
         out.finish().unwrap();
     }
 
-    /// Copies records to a file with annotations: all records are in the cluster `first`, and all but the first have a similarity.
+    /// Copies records to a file with annotations. All records are in the cluster `first`, and all but the first have
+    /// a similarity.
     pub fn annotate(&self, corpus: &Corpus, places: &[RecordPlace], name: &str) {
         let mut out = Output::create(&self.path(name), Overwrite::Refuse).unwrap();
         let annotated = places
@@ -91,7 +92,7 @@ impl Folder {
     }
 }
 
-/// The places of records.
+/// Returns the places of records.
 pub fn places(records: &[Record]) -> Vec<RecordPlace> {
     records.iter().map(|record| record.place).collect()
 }
@@ -105,7 +106,8 @@ pub fn assert_read_again(corpus: &Corpus, records: &[Record]) {
     }
 }
 
-/// For each piece of a table, its rows, and the bytes of text that are in memory for them at one time.
+/// Returns, for each piece of a table, its number of rows, and the bytes of their texts that are in memory at one
+/// time.
 pub fn held(corpus: &Corpus) -> Vec<(usize, usize)> {
     let mut scratch = Scratch::new();
     let chunks = corpus.chunks(1);
@@ -114,7 +116,7 @@ pub fn held(corpus: &Corpus) -> Vec<(usize, usize)> {
         let visit = &mut |_, document: Result<Document<'_>, Reject>| {
             rows += 1;
             match document.unwrap().text {
-                // Texts that lie at the same place are counted once.
+                // Texts at the same address are counted once.
                 Cow::Borrowed(text) => drop(texts.insert(text.as_ptr() as usize, text.len())),
                 Cow::Owned(text) => joined += text.len(),
             }
@@ -147,7 +149,7 @@ pub fn zst(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 1).unwrap()
 }
 
-/// A record as a scan gives it, with its line counted from the start of its source.
+/// A record that a scan has returned. Its line is counted from the start of its source.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Record {
     pub place: RecordPlace,
@@ -163,7 +165,7 @@ impl Record {
         }
     }
 
-    /// The id, if there is one.
+    /// Returns the id, if there is one.
     pub fn maybe_id(&self) -> Option<&str> {
         self.outcome.as_ref().unwrap().0.as_deref()
     }
@@ -185,7 +187,7 @@ impl Record {
     }
 }
 
-/// Scans all records in chunks of about `target_bytes`.
+/// Scans all records, in chunks of about `target_bytes`.
 pub fn scan(corpus: &Corpus, target_bytes: u64) -> Vec<Record> {
     let mut scratch = Scratch::new();
     let mut records = Vec::new();

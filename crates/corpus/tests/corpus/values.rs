@@ -1,4 +1,4 @@
-//! Values of other fields, which come with each document while it is scanned.
+//! Tests of the values of other fields, which are read with each document while it is scanned.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn asking(fields: &str) -> ReadOptions {
     ReadOptions::default().value_fields(FieldPath::list(fields).unwrap())
 }
 
-/// The values of all documents.
+/// Returns the values of all documents.
 fn values(corpus: &Corpus) -> Vec<Vec<Option<String>>> {
     let mut found = vec![];
     for chunk in corpus.chunks(1) {

@@ -1,4 +1,4 @@
-//! WARC and WET files.
+//! Tests of WARC and WET files.
 
 use std::io::Read;
 
@@ -9,7 +9,7 @@ use minwise_corpus::{
 
 use crate::support::{Folder, Record, all, assert_read_again, bz2, format, gzip, places, scan, xz, zst};
 
-/// Makes a record with further headers, each with its line end.
+/// Makes a record with further headers. Each header has its line end.
 fn record(kind: &str, id: &str, headers: &str, block: impl AsRef<[u8]>) -> Vec<u8> {
     let block = block.as_ref();
     let length = block.len();
@@ -24,7 +24,7 @@ fn text(id: &str, text: &str) -> Vec<u8> {
     record("conversion", id, "Content-Type: text/plain\r\n", text)
 }
 
-/// Makes a response that is a page.
+/// Makes a `response` record with a page.
 fn page(id: &str, headers: &str, body: &str) -> Vec<u8> {
     let block =
         format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html><body><p>{body}</p></body></html>");
@@ -48,12 +48,12 @@ fn crawl() -> Vec<Vec<u8>> {
     records
 }
 
-/// The gzip members of a file that has one per record.
+/// Compresses each record as a separate gzip member.
 fn members(records: &[Vec<u8>]) -> Vec<Vec<u8>> {
     records.iter().map(|record| gzip(record)).collect()
 }
 
-/// The parts with these numbers, one behind the other.
+/// Joins the parts with these numbers.
 fn joined(parts: &[Vec<u8>], numbers: &[usize]) -> Vec<u8> {
     numbers.iter().flat_map(|number| parts[*number].clone()).collect()
 }
@@ -198,7 +198,7 @@ fn headers_are_fields() {
     assert_eq!(found[1], ("urn:uuid:b".to_owned(), vec![None, length]));
 }
 
-/// Copies the documents with these numbers as kept ones and the others as removed ones.
+/// Copies the documents with these numbers as kept, and all other documents as removed.
 fn parted(folder: &Folder, input: &str, kept: &[usize], output: &str) -> (Vec<u8>, Vec<u8>) {
     let corpus = folder.open(&[input]).unwrap();
     let places = places(&scan(&corpus, 1 << 20));
@@ -263,7 +263,7 @@ fn a_plain_file_becomes_one_member_per_record() {
         let (kept, _) = parted(&folder, input, &[0, 1], "out.warc.gz");
         let expected = [0, 1, 2, 3, 4, 5, 6, 10, 11];
         assert_eq!(unpacked(&kept), joined(&records, &expected), "{input}");
-        // Each member of the output can be copied again.
+        // Each member of the output can be copied once more.
         folder.write("kept.warc.gz", &kept);
         let again = folder.open(&["kept.warc.gz"]).unwrap();
         refuse_shared_members(&again, Some("more.warc.gz".as_ref())).unwrap();
@@ -372,7 +372,7 @@ fn a_file_without_documents_is_empty_or_passed_on() {
         let bytes = folder.bytes(&out);
         assert_eq!(if name.ends_with("gz") { unpacked(&bytes) } else { bytes }, b"", "{name}");
     }
-    // WAT files hold metadata only.
+    // WAT files contain only metadata.
     let metadata = record("metadata", "a", "", "{}");
     folder.write("a.wat", &metadata);
     let corpus = folder.open(&["a.wat"]).unwrap();

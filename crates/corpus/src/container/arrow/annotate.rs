@@ -1,4 +1,4 @@
-//! Writes rows with their annotations as one more column.
+//! Writes rows with their annotations in one more column.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::output::{Output, TableCompression};
 use crate::sources::Sources;
 
-/// Writes the rows with their annotations as one file or stream like the first of `sources`.
+/// Writes the rows with their annotations as one file or stream, in the form of the first of `sources`.
 pub(super) fn annotate(
     sources: &Sources,
     numbers: Range<u32>,

@@ -15,13 +15,13 @@ use crate::options::ReadOptions;
 use crate::source::SourceReader;
 
 const MAGIC: &[u8] = b"ARROW1";
-/// The magic number at the end, and the length of the footer before it.
+/// Length of the trailer of a file: the length of the footer, then the magic number.
 const TRAILER_BYTES: u64 = 10;
-/// The marker before the length of a message, which only very old streams lack.
+/// Marker before the length of a message. Only very old streams lack this marker.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
 impl ArrowFile {
-    /// Finds the messages and the columns.
+    /// Finds the messages and the columns of a file or stream.
     pub(super) fn open(reader: &SourceReader, options: &ReadOptions) -> Result<OpenTable<Self>> {
         let mut head = [0; MAGIC.len()];
         let is_file = reader.size_bytes() >= head.len() as u64 && {
@@ -136,7 +136,7 @@ fn from_footer(reader: &SourceReader) -> Result<BlockWalk> {
     })
     .map_err(at_footer)?;
 
-    // Dictionaries come first, because all dictionaries of a file count for all its batches.
+    // Dictionaries come first, because each batch of a file may use all dictionaries of the file.
     for (number, block) in dictionaries.into_iter().chain(batches).enumerate() {
         let place = || format!("message {number}");
         let metadata = u64::try_from(block.metaDataLength()).ok();
@@ -160,7 +160,7 @@ fn from_footer(reader: &SourceReader) -> Result<BlockWalk> {
     Ok(walk)
 }
 
-/// The message behind its marker and length.
+/// Parses a message, which follows its marker and length.
 pub(super) fn message(bytes: &[u8]) -> Result<Message<'_>, ArrowError> {
     let skipped = if bytes.starts_with(&CONTINUATION) { 8 } else { 4 };
     let bytes = bytes.get(skipped..).ok_or_else(|| wrong("it is cut short"))?;
@@ -211,7 +211,8 @@ fn from_stream(reader: &SourceReader) -> Result<BlockWalk> {
     walk.ok_or_else(|| reader.bad("its beginning", "there is no schema"))
 }
 
-/// The bytes of the marker and the length before a message, and the length of the message; `None` at the end of the stream.
+/// Returns the size of the marker and length before a message, and the length of the message; `None` at the end of
+/// the stream.
 fn message_len(reader: &SourceReader, offset: u64, number: usize) -> Result<Option<(u64, u64)>> {
     let left = reader.size_bytes() - offset;
     if left == 0 {

@@ -18,7 +18,7 @@ use crate::output::{Output, TableCompression};
 use crate::source::SourceReader;
 use crate::sources::Sources;
 
-/// Writes the rows at `places` as one file or stream like the first of `sources`.
+/// Writes the rows at `places` as one file or stream, in the form of the first of `sources`.
 pub(super) fn copy(
     sources: &Sources,
     numbers: Range<u32>,
@@ -36,29 +36,30 @@ pub(super) fn copy(
     writer.finish()
 }
 
-/// The file or stream that a source is.
+/// Returns the open file or stream of a source.
 pub(super) fn file(sources: &Sources, source: u32) -> Result<&ArrowFile> {
     Ok(&sources.content_as::<OpenTable<ArrowFile>>(source)?.form)
 }
 
-/// The file or stream whose form the output takes: the first that has rows, because only record batches state the compression.
+/// Returns the file or stream whose form the output takes: the first that has rows, because only record batches state
+/// the compression.
 pub(super) fn model(sources: &Sources, numbers: Range<u32>) -> Result<&ArrowFile> {
     let has_rows = |source: &u32| file(sources, *source).is_ok_and(|file| !file.batches.is_empty());
-    // A source that cannot be read is no table, so it is passed over.
+    // A source that cannot be read has no form, so it is skipped.
     let is_table = |source: &u32| file(sources, *source).is_ok();
     let model = numbers.clone().find(has_rows).or_else(|| numbers.clone().find(is_table));
     file(sources, model.unwrap_or(numbers.start))
 }
 
-/// Decodes batches one after the other.
+/// Decodes batches that are read one after the other.
 #[derive(Default)]
 pub(super) struct Batches {
-    /// The source of the batch before, and the decoder with its dictionaries.
+    /// The source of the previous batch, and the decoder with the dictionaries of that source.
     before: Option<(u32, Decoder)>,
 }
 
 impl Batches {
-    /// The selected rows of a batch of one of the sources, with all columns.
+    /// Returns the selected rows of a batch of one of the sources, with all columns.
     pub(super) fn of_source<T>(
         &mut self,
         sources: &Sources,
@@ -67,7 +68,7 @@ impl Batches {
         self.selected(file(sources, selection.source)?, &sources.reader(selection.source)?, selection)
     }
 
-    /// The selected rows of a batch, with all columns.
+    /// Returns the selected rows of a batch, with all columns.
     pub(super) fn selected<T>(
         &mut self,
         file: &ArrowFile,
@@ -92,7 +93,8 @@ pub(in crate::container) enum ArrowFileWriter<'o> {
 }
 
 impl<'o> ArrowFileWriter<'o> {
-    /// Begins a file or, on standard output, a stream, because a reader of standard output cannot go to the footer of a file first.
+    /// Begins a file or, on standard output, a stream, because a reader of standard output cannot seek to the footer
+    /// of a file.
     pub(super) fn of_schema(
         schema: &Arc<Schema>,
         compression: TableCompression,
@@ -107,7 +109,7 @@ impl<'o> ArrowFileWriter<'o> {
         })
     }
 
-    /// Begins a file or stream like another one, with this schema.
+    /// Begins a file or stream in the form of `like`, with this schema.
     pub(super) fn new(
         like: &ArrowFile,
         schema: &Arc<Schema>,
@@ -150,7 +152,8 @@ impl WriteBatch for ArrowFileWriter<'_> {
     }
 }
 
-/// The compression of record batches that have been compressed by `before`.
+/// Returns the compression of the record batches of an output. `before` is the compression that the batches have in
+/// the input.
 fn of_batches(compression: TableCompression, before: Option<CompressionType>) -> Option<CompressionType> {
     match compression {
         TableCompression::Lz4 => Some(CompressionType::LZ4_FRAME),
@@ -160,7 +163,8 @@ fn of_batches(compression: TableCompression, before: Option<CompressionType>) ->
     }
 }
 
-/// Converts an error of the writer: ours, or about dictionaries, because a file can have only one per column.
+/// Converts an error of the writer. The error is our own, or is about dictionaries, because a file can have only one
+/// dictionary per column.
 fn writing(error: ArrowError) -> Error {
     Foreign::from(error).while_writing("the record batch being written")
 }

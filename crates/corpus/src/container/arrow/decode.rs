@@ -18,7 +18,7 @@ use crate::container::table::{
 use crate::error::Result;
 use crate::source::SourceReader;
 
-/// Decodes batches with the dictionaries that came before the last of these batches.
+/// Decoder of record batches. A decoder holds the dictionaries that come before the last batch that it decoded.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Decoder {
     known: KnownDictionaries,
@@ -27,7 +27,8 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder that also has the missing ones of the first `before` dictionaries of a file; `None` if none is missing.
+    /// Returns a copy of the decoder with all of the first `before` dictionaries of a file; `None` if no dictionary
+    /// is missing.
     fn advanced(&self, file: &ArrowFile, reader: &SourceReader, before: usize) -> Result<Option<Self>> {
         let mut next = self.clone();
         let missing = file.dictionaries.missing(&mut next.known, before);
@@ -69,7 +70,7 @@ impl Decoder {
     }
 }
 
-/// The error that a message has changed since the file was opened.
+/// Makes the error that a message has changed since the file was opened.
 fn changed() -> ArrowError {
     ArrowError::IpcError("it has not the rows that it says".to_owned())
 }
@@ -82,7 +83,7 @@ fn parts<'b>(block: &Block, bytes: &'b Buffer) -> Result<(Message<'b>, Buffer), 
     Ok((message, body))
 }
 
-/// The bytes of a message, whose place was checked when the file was opened.
+/// Reads the bytes of a message, whose place was checked when the file was opened.
 fn load(reader: &SourceReader, block: &Block) -> Result<Buffer> {
     let len = block.metaDataLength() as usize + block.bodyLength() as usize;
     let mut bytes = MutableBuffer::from_len_zeroed(len);
@@ -109,12 +110,13 @@ impl ArrowFile {
         Ok(TableRows { first_row, texts, id: self.columns.id.and_then(column), values })
     }
 
-    /// The top-level columns that contain the wanted ones.
+    /// Returns the top-level columns that contain the wanted columns.
     fn roots(&self) -> BTreeSet<usize> {
         self.columns.all().filter_map(|column| Some(self.ways.get(column)?.root)).collect()
     }
 
-    /// The decoder of the wanted columns. All threads share it, so that dictionaries are read once and not per batch.
+    /// Returns the decoder of the wanted columns. All threads share the decoder, so that dictionaries are not read
+    /// once per batch.
     fn decoder(&self, reader: &SourceReader, number: usize, roots: &[usize]) -> Result<Arc<Decoder>> {
         // If no wanted column has a dictionary, no dictionary is read at all.
         let fields = self.schema.fields();
@@ -132,7 +134,7 @@ impl ArrowFile {
         Ok(Arc::clone(&shared))
     }
 
-    /// Decodes all columns of a record batch. `decoder` has the dictionaries of the batch before.
+    /// Decodes all columns of a record batch. `decoder` still has the dictionaries of the previous batch.
     pub(super) fn whole(
         &self,
         reader: &SourceReader,
@@ -145,13 +147,13 @@ impl ArrowFile {
         decoder.batch(self, reader, number, None)
     }
 
-    /// The number of dictionaries before a batch.
+    /// Returns the number of dictionaries before a batch.
     fn dictionaries_before(&self, number: usize) -> usize {
         self.batches.get(number).map_or(0, |batch| batch.dictionaries)
     }
 }
 
-/// The values at the end of a route into a column.
+/// Returns the values at the end of a route into a column.
 fn follow(column: &ArrayRef, steps: &[Step]) -> Option<Cells> {
     let ColumnEnd { array, nulls, levels } = end_of(column, steps)?;
     Some(cells(&*array, nulls.as_ref()).in_lists(levels))

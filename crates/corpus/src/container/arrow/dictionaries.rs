@@ -1,7 +1,8 @@
 //! Finds the dictionaries that a record batch needs.
 //!
-//! A stream may replace or extend the dictionary of a column before each batch. A batch needs the last dictionary before it that
-//! extends no other, with all extensions up to the batch. Earlier dictionaries are never read.
+//! A stream may replace or extend the dictionary of a column before each batch. A batch needs the last dictionary
+//! before it that is no extension, and all extensions between that dictionary and the batch. Earlier dictionaries are
+//! never read.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,7 +16,8 @@ pub(super) struct Dictionaries {
     pub(super) blocks: Vec<Block>,
     /// The dictionaries of each id.
     by_id: BTreeMap<i64, Vec<Version>>,
-    /// Whether values of a dictionary may have dictionaries of their own, so that a dictionary depends on all that came before it.
+    /// Whether values of a dictionary may have dictionaries of their own, so that a dictionary may depend on every
+    /// dictionary before it.
     nested: bool,
 }
 
@@ -23,11 +25,11 @@ pub(super) struct Dictionaries {
 #[derive(Clone, Copy, Debug)]
 struct Version {
     number: usize,
-    /// The number of the dictionary that this one extends, or the number of this one.
+    /// The number of the dictionary that this version extends, or its own number if it extends no dictionary.
     begun: usize,
 }
 
-/// The dictionaries that were read.
+/// Record of the dictionaries that were read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownDictionaries {
     /// The number of the last dictionary that was read, for each id.
@@ -58,11 +60,11 @@ impl Dictionaries {
         Some(())
     }
 
-    /// The numbers of the dictionaries that are to be read for a batch behind the first `before` dictionaries, in order. They count as read
-    /// from then on.
+    /// Returns the numbers of the dictionaries to read for a batch that follows the first `before` dictionaries, in
+    /// ascending order. `known` counts these dictionaries as read from then on.
     pub(super) fn missing(&self, known: &mut KnownDictionaries, before: usize) -> Vec<usize> {
         if self.nested {
-            // Nested dictionaries are all read, in the order in which they came.
+            // A nested dictionary may depend on every dictionary before it, so all dictionaries are read, in order.
             let first = if known.before <= before { known.before } else { 0 };
             known.before = before;
             return (first..before).collect();
@@ -73,7 +75,8 @@ impl Dictionaries {
             let (versions, _) = versions.split_at(earlier);
             let Some(last) = versions.last() else { continue };
             let read = known.by_id.get(id).copied();
-            // A dictionary that was read with later extensions will do, because extensions do not move the values before them.
+            // A dictionary that was read with later extensions is good enough, because extensions do not move the
+            // values before them.
             let read = read.filter(|read| self.begun(*id, *read) == Some(last.begun));
             if read.is_some_and(|read| read >= last.number) {
                 continue;
@@ -88,7 +91,7 @@ impl Dictionaries {
         missing
     }
 
-    /// The number of the dictionary that another one of the same id extends.
+    /// Returns the number of the dictionary that the dictionary `number` of an id extends.
     fn begun(&self, id: i64, number: usize) -> Option<usize> {
         let versions = self.by_id.get(&id)?;
         let at = versions.binary_search_by_key(&number, |version| version.number).ok()?;
@@ -100,7 +103,7 @@ impl Dictionaries {
 mod tests {
     use super::*;
 
-    /// Dictionaries, each with an id and whether it extends the one before.
+    /// Makes dictionaries, each from an id and whether it extends the dictionary before.
     fn dictionaries(schema: &Schema, all: impl IntoIterator<Item = (i64, bool)>) -> Dictionaries {
         let mut found = Dictionaries::new(schema);
         for (id, extends) in all {

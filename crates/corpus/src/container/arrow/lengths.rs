@@ -1,17 +1,18 @@
 //! Checks the lengths that compressed buffers state.
 //!
-//! Each compressed buffer begins with its decompressed length. The library allocates that much memory before it looks at the buffer,
-//! and a failed allocation ends the process, so the length is checked first.
+//! Each compressed buffer begins with its decompressed length. The library allocates that many bytes before it reads
+//! the buffer, and a failed allocation ends the process, so the length is checked first.
 
 use arrow_ipc::{CompressionType, Message, RecordBatch};
 use arrow_schema::ArrowError;
 
-/// Maximum bytes that one byte of LZ4 stands for: a further byte of a length adds 255.
+/// Maximum number of bytes that one byte of LZ4 decompresses to: each further byte of a length adds 255.
 const LZ4_RATIO: u64 = 255;
-/// Maximum bytes that one byte of Zstandard stands for: a block of 128 KiB takes at least four bytes.
+/// Maximum number of bytes that one byte of Zstandard decompresses to: a block of 128 KiB takes at least four bytes.
 const ZSTD_RATIO: u64 = 1 << 15;
 
-/// Refuses a message with a compressed buffer that cannot have the length that it states, or for which there is no memory.
+/// Refuses a message if a compressed buffer cannot have the length that it states, or if there is too little memory
+/// for the buffer.
 pub(super) fn check(message: &Message<'_>, body: &[u8]) -> Result<(), ArrowError> {
     let Some(batch) = columns(message) else { return Ok(()) };
     let Some(compression) = batch.compression() else { return Ok(()) };
@@ -41,7 +42,7 @@ pub(super) fn check(message: &Message<'_>, body: &[u8]) -> Result<(), ArrowError
     Ok(())
 }
 
-/// The columns of a record batch, or the column of a dictionary.
+/// Returns the columns of a record batch, or the column of a dictionary.
 fn columns<'m>(message: &Message<'m>) -> Option<RecordBatch<'m>> {
     message.header_as_record_batch().or_else(|| message.header_as_dictionary_batch()?.data())
 }

@@ -1,8 +1,9 @@
 //! Arrow IPC, as a file or as a stream.
 //!
-//! Both are sequences of messages. The messages of a file are found by its footer, those of a stream by walking over it. From then on
-//! there is no difference: any record batch can be read at its place, with the dictionaries that came before it. A batch is the
-//! smallest unit that can be read, so that memory is bounded by the largest batch.
+//! Files and streams are sequences of messages. The messages of a file are found by its footer, and the messages of a
+//! stream by walking over it. After that, files and streams are read alike: any record batch can be read at its
+//! place, with the dictionaries that came before it. A batch is the smallest unit that can be read, so memory is
+//! bounded by the largest batch.
 
 mod annotate;
 mod blocks;
@@ -32,7 +33,7 @@ use crate::output::{Output, OutputVerdict, TableCompression};
 use crate::source::SourceReader;
 use crate::sources::{Content, Sources, TakeBatch};
 
-/// Arrow IPC.
+/// Container of Arrow IPC.
 #[derive(Debug)]
 pub(super) struct Arrow;
 
@@ -98,7 +99,7 @@ impl Container for Arrow {
     }
 }
 
-/// An open Arrow IPC file or stream: the parts of it that stay in memory.
+/// An open Arrow IPC file or stream: the parts of it that are kept in memory.
 #[derive(Debug)]
 pub(super) struct ArrowFile {
     schema: SchemaRef,
@@ -111,11 +112,11 @@ pub(super) struct ArrowFile {
     columns: ColumnNumbers,
     /// The route to each column that can be named.
     ways: Vec<ColumnRoute>,
-    /// Decodes the wanted columns. Dictionaries are read once for all threads.
+    /// Decoder of the wanted columns. All threads share the decoder, so that dictionaries are read once.
     decoder: Mutex<Arc<Decoder>>,
 }
 
-/// Whether the messages are a file, with a footer, or a stream.
+/// Layout of the messages: a file, with a footer, or a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ArrowLayout {
     File,
@@ -134,14 +135,14 @@ struct BatchBlock {
 }
 
 impl ArrowFile {
-    /// A column with a dictionary, in a file, which can have only one dictionary per column.
+    /// Returns a column with a dictionary if this is a file, because a file can have only one dictionary per column.
     fn of_one_dictionary(&self) -> Option<&str> {
         let has_one = |field: &&Field| matches!(field.data_type(), DataType::Dictionary(..));
         let column = self.schema.flattened_fields().into_iter().find(has_one)?;
         (self.shape == ArrowLayout::File && !self.dictionaries.blocks.is_empty()).then_some(column.name())
     }
 
-    /// The record batch that a row lies in.
+    /// Returns the number of the record batch that a row lies in.
     fn batch_of(&self, row: u64) -> usize {
         self.batches.partition_point(|batch| batch.first_row + batch.rows <= row)
     }
@@ -179,7 +180,8 @@ impl TableFormat for ArrowFile {
     }
 }
 
-/// Why two files cannot be written as one: a file has one dictionary per column, and dictionaries of different files are seldom the same.
+/// Returns the reason why two files cannot be written as one: a file has one dictionary per column, and dictionaries
+/// of different files are seldom the same.
 fn dictionary(first: &ArrowFile, second: &ArrowFile) -> Option<String> {
     let column = first.of_one_dictionary().filter(|_| second.of_one_dictionary().is_some())?;
     Some(format!("each has a dictionary for the column `{column}`, and one Arrow file cannot have two"))

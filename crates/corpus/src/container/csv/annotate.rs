@@ -1,4 +1,4 @@
-//! Records with one more field.
+//! Writes records with one more field.
 
 use std::ops::Range;
 
@@ -36,7 +36,7 @@ pub(super) fn annotate(
     })
 }
 
-/// Writes a record to `out`, which is cleared first, with one more field before its line end.
+/// Writes a record to `out` with one more field before its line end. Clears `out` first.
 fn add_field(record: &[u8], delimiter: u8, field: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
     let (body, line_end) = record.split_at(without_line_end(record).len());
     out.clear();

@@ -1,4 +1,4 @@
-//! Delimited records as the content of a source.
+//! Reads delimited records, as the content of a source.
 
 use std::any::Any;
 
@@ -74,7 +74,7 @@ impl Content for Delimited {
     }
 
     fn columns(&self) -> Option<Vec<&str>> {
-        // An empty source has no header, and fits every other.
+        // An empty source has no header, and fits every other source.
         (self.header_bytes > 0).then(|| self.names.iter().map(String::as_str).collect())
     }
 

@@ -1,4 +1,4 @@
-//! Delimited records as record batches, and the other way round.
+//! Converts delimited records to record batches, and record batches to delimited records.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ use crate::output::Output;
 use crate::sources::{SourceHandle, TakeBatch};
 
 impl Delimited {
-    /// The columns as Arrow describes them: every field is a text.
+    /// Returns the columns as an Arrow schema, in which every field is a text.
     pub(super) fn arrow_schema(&self) -> SchemaRef {
         let fields: Vec<Field> =
             self.names.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
         Arc::new(Schema::new(fields))
     }
 
-    /// Gives records to `take` as record batches.
+    /// Passes records to `take` as record batches.
     pub(super) fn arrow_batches(
         &self,
         handle: &SourceHandle<'_>,
@@ -59,7 +59,7 @@ impl Delimited {
     }
 }
 
-/// A file of delimited records that is written by record batches.
+/// Writer of a file of delimited records, from record batches.
 pub(super) struct CsvWriter<'o> {
     out: &'o mut Output,
     delimiter: u8,
@@ -67,7 +67,7 @@ pub(super) struct CsvWriter<'o> {
 }
 
 impl<'o> CsvWriter<'o> {
-    /// Begins a file with the names of the columns.
+    /// Begins a file with a header of the column names.
     pub(super) fn new(schema: &SchemaRef, delimiters: &[Delimiter], out: &'o mut Output) -> Result<Self> {
         let delimiter = delimiters.first().copied().unwrap_or(Delimiter::COMMA).byte();
         let mut writer = Self { out, delimiter, line: Vec::new() };
@@ -86,7 +86,7 @@ impl<'o> CsvWriter<'o> {
             self.line.push(self.delimiter);
         }
         match text {
-            // A null has no quotes, because readers have to tell it from an empty text.
+            // A null has no quotes, because readers have to distinguish it from an empty text.
             None => {}
             Some(text) if self.is_plain(text) => self.line.extend_from_slice(text.as_bytes()),
             Some(text) => push_quoted(text, &mut self.line),

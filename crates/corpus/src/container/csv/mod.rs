@@ -1,8 +1,8 @@
-//! CSV and TSV: records of fields, whose first record names the fields.
+//! CSV and TSV: records of fields. The first record names the fields.
 //!
-//! A record may span lines, so whether a line feed ends a record depends on all bytes before it. When a source is opened, one
-//! pass over it therefore notes a place about every 64 KiB at which a record begins. The pieces between these places are scanned in
-//! parallel, and every record is copied byte for byte.
+//! A record may span lines, so whether a line feed ends a record depends on all bytes before it. When a source is
+//! opened, one pass over it therefore notes a place about every 64 KiB at which a record begins. The pieces between
+//! these places are scanned in parallel, and every record is copied byte for byte.
 
 mod annotate;
 mod content;
@@ -27,23 +27,23 @@ use crate::output::{Output, TableCompression};
 use crate::sources::{Content, Sources};
 
 impl Format {
-    /// Records of fields separated by commas, the first of which names the fields.
+    /// Records of fields separated by commas. The first record names the fields.
     pub const CSV: Self = Self::new("csv", "CSV", Layout::Records);
-    /// Records of fields separated by tabs, the first of which names the fields.
+    /// Records of fields separated by tabs. The first record names the fields.
     pub const TSV: Self = Self::new("tsv", "TSV", Layout::Records);
 }
 
-/// CSV.
+/// Container of CSV.
 pub(super) static CSV: Csv = Csv {
     format: Format::CSV,
     extensions: &["csv"],
     delimiters: &[Delimiter::COMMA, Delimiter::SEMICOLON, Delimiter::TAB],
 };
-/// TSV.
+/// Container of TSV.
 pub(super) static TSV: Csv =
     Csv { format: Format::TSV, extensions: &["tsv", "tab"], delimiters: &[Delimiter::TAB] };
 
-/// Records of fields with a delimiter between them.
+/// Container of a format whose records are fields with a delimiter between them.
 #[derive(Debug)]
 pub(super) struct Csv {
     format: Format,

@@ -1,4 +1,4 @@
-//! The pass over a source that finds its header and the places at which it can be cut.
+//! Walks over a source once, when it is opened, and finds its header and the places at which it can be cut.
 
 use memchr::memmem;
 use minwise::Observer;
@@ -12,33 +12,34 @@ use crate::options::{Delimiter, ReadOptions};
 use crate::scratch::grown;
 use crate::source::SourceReader;
 
-/// Bytes between two places at which a source can be cut. The smallest chunk of a run has as many. Larger pieces of tiny records
-/// would exceed a small memory, because a run keeps about a hundred times the bytes of a record of seven bytes: with `--memory 192MiB`,
-/// 600,000 such records took 329 MiB with pieces of 1 MiB, and take 134 MiB with these.
+/// Number of bytes between two places at which a source can be cut, which is also the size of the smallest chunk of a
+/// run. Larger pieces would exceed a small memory limit, because a run keeps about a hundred times the bytes of a
+/// record of seven bytes. With `--memory 192MiB`, 600,000 such records took 329 MiB with pieces of 1 MiB, and take
+/// 134 MiB with pieces of 64 KiB.
 pub(super) const CUT_BYTES: u64 = 64 << 10;
 
-/// Bytes that are read at a time.
+/// Number of bytes that are read at a time.
 const BLOCK_BYTES: u64 = 256 << 10;
 
-/// Maximum bytes of a header.
+/// Maximum size of a header, in bytes.
 pub(super) const HEADER_BYTES: u64 = 1 << 20;
 
 /// A source of delimited records, with its header and its cuts.
 #[derive(Debug)]
 pub(crate) struct Delimited {
     pub(crate) delimiter: u8,
-    /// The length of the header in bytes, which is the place of the first record.
+    /// Length of the header in bytes, which is the offset of the first record.
     pub(crate) header_bytes: u64,
     /// The names of the fields, as the header has them.
     pub(crate) names: Vec<String>,
     pub(crate) columns: ColumnNumbers,
-    /// The places at which records begin, at most [`CUT_BYTES`] apart; the first is 0 and the last is the end. A record or a header
-    /// that is larger lies alone between two cuts.
+    /// Offsets at which records begin, at most [`CUT_BYTES`] apart. The first offset is 0 and the last is the end. A
+    /// record or header that is larger than [`CUT_BYTES`] lies alone between two cuts.
     pub(crate) cuts: Vec<u64>,
 }
 
 impl Delimited {
-    /// Reads the header and finds the cuts. The first delimiter with which the header has the wanted columns is taken.
+    /// Reads the header and finds the cuts. The delimiter is the first with which the header has the wanted columns.
     pub(crate) fn open(
         reader: &SourceReader,
         delimiters: &[Delimiter],
@@ -46,10 +47,11 @@ impl Delimited {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let mut error = None;
-        // If no delimiter fits, the error of the delimiter that gives most columns is returned, because that delimiter is most likely the right one.
+        // If no delimiter fits, the delimiter that gives the most columns is most likely the right one, so its error
+        // is returned.
         let mut most = 1;
         for delimiter in delimiters {
-            // A quote that one delimiter leaves open may be closed with another.
+            // Another delimiter may succeed, because the delimiter decides which quotes begin a field.
             let tried = match CsvHeader::read(reader, delimiter.byte()) {
                 Ok(tried) => tried,
                 Err(refused) => {
@@ -73,13 +75,13 @@ impl Delimited {
         Err(error.unwrap_or_else(|| reader.bad("its header", "it cannot be read")))
     }
 
-    /// The number of pieces, which lie between the cuts.
+    /// Returns the number of pieces. Each piece lies between two adjacent cuts.
     pub(crate) fn pieces(&self) -> usize {
         self.cuts.len().saturating_sub(1)
     }
 }
 
-/// The first record, which names the fields of the others.
+/// The first record, which names the fields of all other records.
 struct CsvHeader {
     delimiter: u8,
     /// The length of the header in bytes, line end included.
@@ -101,7 +103,7 @@ impl CsvHeader {
         Ok(Self { delimiter, bytes: header.len() as u64, names })
     }
 
-    /// The wanted columns. A source without a header has no columns.
+    /// Finds the wanted columns. A source without a header has no columns.
     fn columns(&self, reader: &SourceReader, options: &ReadOptions) -> Result<ColumnNumbers> {
         if self.bytes == 0 {
             return Ok(ColumnNumbers::default());
@@ -112,7 +114,8 @@ impl CsvHeader {
     }
 }
 
-/// The bytes of the header, line end included. A byte-order mark before it is not a part of the first name.
+/// Reads the bytes of the header, line end included. A byte-order mark before the header is not a part of the first
+/// name.
 fn header(reader: &SourceReader, delimiter: u8) -> Result<Vec<u8>> {
     let mut head = vec![0; reader.size_bytes().min(HEADER_BYTES) as usize];
     reader.read_exact_at(0, &mut head)?;
@@ -166,7 +169,7 @@ fn cuts(
     Ok(cuts)
 }
 
-/// Adds the cuts before and behind a record that are due.
+/// Adds a cut before a record if the last cut is too far back, and cuts before and behind a large record.
 fn cut(cuts: &mut Vec<u64>, start: u64, end: u64) {
     let large = end - start > CUT_BYTES;
     let before = cuts.last().copied().unwrap_or(0);

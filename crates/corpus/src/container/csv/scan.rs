@@ -1,4 +1,4 @@
-//! The records of a chunk, and a record as a document.
+//! Scans the records of a chunk, and reads a record as a document.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,9 +15,9 @@ use crate::reject::{Reject, RejectReason};
 use crate::scratch::grown;
 use crate::source::SourceReader;
 
-/// Visits the records of some stretches between cuts, in order, and returns how many lines there are.
+/// Visits the records of some pieces, in order, and returns the number of lines in them.
 ///
-/// The line of a record is the one on which it begins, counted from 0 at the first line of the chunk.
+/// The line of a record is the line on which it begins, counted from 0 at the first line of the chunk.
 pub(crate) fn scan(
     delimited: &Delimited,
     reader: &SourceReader,
@@ -31,7 +31,7 @@ pub(crate) fn scan(
     let limit = options.record_limit();
     let cuts = delimited.cuts.iter().copied();
     for (from, to) in cuts.clone().zip(cuts.skip(1)).skip(pieces.start).take(pieces.len()) {
-        // Between two cuts lie several records, a large header, or one large record, which is loaded only if it is within the limit.
+        // A piece is several records, a large header, or one large record. Only a record within the limit is loaded.
         if to - from > (HEADER_BYTES + CUT_BYTES).max(limit.saturating_add(2)) {
             let place =
                 RecordPlace { source, line, offset: from, len: u32::try_from(to - from).unwrap_or(u32::MAX) };
@@ -75,7 +75,7 @@ fn count_lines(reader: &SourceReader, mut from: u64, to: u64, bytes: &mut Vec<u8
     Ok(lines)
 }
 
-/// A record as a document; `None` for a blank line.
+/// Reads a record as a document; `None` for a blank line.
 pub(crate) fn document<'a>(
     delimited: &Delimited,
     record: &'a [u8],

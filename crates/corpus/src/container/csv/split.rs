@@ -1,9 +1,14 @@
 //! Finds where records and fields of delimited text begin and end.
 //!
-//! The rules are those of RFC 4180, read as generously as every reader does: a field is quoted if it *begins* with a
-//! quote, a doubled quote inside is one quote, and what follows the closing quote belongs to the field. A record ends at
-//! a line feed outside quotes; a carriage return before it is part of the line end. The number of quotes is never used for a guess,
-//! because `5" pipe` in a plain field would exchange the inside and the outside of all quotes behind it.
+//! The rules are those of RFC 4180, read as tolerantly as other readers do:
+//!
+//! - A field is quoted if it *begins* with a quote.
+//! - A doubled quote in a quoted field is one quote.
+//! - Bytes after the closing quote belong to the field.
+//! - A record ends at a line feed outside quotes. A carriage return before the line feed is part of the line end.
+//!
+//! A guess from the number of quotes would be wrong, because `5" pipe` in a plain field would exchange the inside and
+//! the outside of all quotes behind it.
 
 use std::borrow::Cow;
 
@@ -24,11 +29,11 @@ enum State {
     FieldStart,
     Plain,
     Quoted,
-    /// After a quote in a quoted field, which ends it unless another quote follows.
+    /// After a quote in a quoted field. The quote ends the field unless another quote follows.
     Quote,
 }
 
-/// The end of a search.
+/// Place at which a search for the end of a field stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FieldEnd {
     /// After a delimiter, at this position.
@@ -40,13 +45,13 @@ enum FieldEnd {
 }
 
 impl Splitter {
-    /// A splitter at the start of a record.
+    /// Makes a splitter at the start of a record.
     pub(crate) fn new(delimiter: u8) -> Self {
         Self { delimiter, state: State::FieldStart }
     }
 
-    /// Reads on in the record; returns the position after the line feed that ends it, if it is among these bytes. The
-    /// splitter is then at the start of the next record.
+    /// Continues in the record, and returns the position after the line feed that ends it, if `bytes` contain that
+    /// line feed. The splitter is then at the start of the next record.
     pub(crate) fn record_end(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut rest = bytes;
         loop {
@@ -58,12 +63,12 @@ impl Splitter {
         }
     }
 
-    /// Whether the bytes so far end inside a quoted field.
+    /// Reports whether the bytes so far end inside a quoted field.
     pub(crate) fn is_quoted(&self) -> bool {
         self.state == State::Quoted
     }
 
-    /// Reads on to the end of the field.
+    /// Continues to the end of the field.
     fn field_end(&mut self, bytes: &[u8]) -> FieldEnd {
         let mut rest = bytes;
         while let Some((&first, behind)) = rest.split_first() {
@@ -95,13 +100,13 @@ impl Splitter {
     }
 }
 
-/// A record without its line end.
+/// Returns a record without its line end.
 pub(crate) fn without_line_end(record: &[u8]) -> &[u8] {
     let body = record.strip_suffix(b"\n").unwrap_or(record);
     body.strip_suffix(b"\r").unwrap_or(body)
 }
 
-/// The fields of one record, without its line end, as they are written.
+/// Iterates over the fields of one record without its line end. Fields keep their quotes.
 pub(crate) fn fields(record: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(record);
     std::iter::from_fn(move || {
@@ -118,7 +123,7 @@ pub(crate) fn fields(record: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]
     })
 }
 
-/// The content of a field, without the quotes around it.
+/// Returns the content of a field, without the quotes around it.
 pub(crate) fn unquoted(field: &[u8]) -> Cow<'_, [u8]> {
     let Some(inside) = field.strip_prefix(&[QUOTE]) else { return Cow::Borrowed(field) };
     let plain = inside.strip_suffix(&[QUOTE]).unwrap_or(inside);
@@ -219,8 +224,9 @@ mod tests {
     }
 
     proptest! {
-        /// Any bytes are split as the reference splits them. Carriage returns are left out, because the two differ there: the reference
-        /// ends a record at a carriage return that stands alone, and keeps one before a quoted line feed.
+        /// Any bytes are split as the reference splits them. Carriage returns are left out, because the reference
+        /// treats them differently: it ends a record at a carriage return that stands alone, and keeps a carriage
+        /// return before a quoted line feed.
         #[test]
         fn agrees_with_the_reference(bytes in delimited(), tabs in any::<bool>()) {
             let delimiter = if tabs { b'\t' } else { b',' };

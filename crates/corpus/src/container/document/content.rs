@@ -1,4 +1,4 @@
-//! A file that is one document as the content of a source.
+//! Reads a file that is one document, as the content of a source.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ use crate::sources::{Content, CutPoints, LoadTurns, RecordVisitor, ScannedLines,
 #[derive(Debug)]
 pub(super) struct WholeFile {
     pub(super) reading: ReadingMode,
-    /// The compression of the file, which is decompressed each time it is read.
+    /// Compression of the file. The file is decompressed each time it is read.
     pub(super) compression: Option<Compression>,
 }
 

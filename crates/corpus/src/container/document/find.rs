@@ -1,8 +1,9 @@
-//! The text of a file that is one document.
+//! Finds the text of a file that is one document.
 //!
-//! Plain text is decoded at every reading. Other kinds of documents take long to extract, a PDF seconds, so their text is kept in
-//! a temporary file after the first reading, and later readings read that file. A document that takes too long the first time is
-//! rejected; a document that was accepted cannot be rejected later by a busier machine.
+//! Plain text is decoded at every reading. Other kinds of documents take long to extract, a PDF even seconds. Their
+//! text is therefore kept in a temporary file after the first reading, and later readings read that file. A document
+//! that takes too long the first time is rejected. A document that was accepted cannot be rejected later because the
+//! machine is busier.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -22,7 +23,7 @@ use crate::source::SourceReader;
 pub(super) enum ReadingMode {
     /// The characters of the file are its text.
     Plain,
-    /// The text is extracted from the kind of document that the file is.
+    /// The text is extracted according to the kind of document that the file is.
     Extracted,
 }
 
@@ -71,8 +72,8 @@ pub(super) fn find<'a>(
     }
 }
 
-/// The text of a file that is too long to be loaded; `None` if the file is not plain text in UTF-8, and has to be loaded to be
-/// read or refused.
+/// Finds the text of a file that is too long to be loaded; `None` if the file is not plain text in UTF-8. Such a file
+/// has to be loaded to be read or refused.
 pub(super) fn find_long(
     reader: &SourceReader,
     reading: ReadingMode,
@@ -104,8 +105,8 @@ pub(super) fn find_long(
     LongText::new(reader.clone(), parts).map(Some)
 }
 
-/// The bytes of a file, decompressed if the file is compressed. Decompression stops behind the limit, because a small file can
-/// decompress to more bytes than the memory holds.
+/// Returns the bytes of a file, decompressed if the file is compressed. Decompression stops behind the limit, because
+/// a small file can decompress to more bytes than the memory holds.
 fn unfold<'a>(
     compression: Option<Compression>,
     raw: &'a [u8],
@@ -125,7 +126,7 @@ fn unfold<'a>(
     }
 }
 
-/// The kind of a file.
+/// Recognises the kind of document that a file is.
 fn kind(bytes: &[u8], name: &str, reading: ReadingMode) -> Result<Recognised, RejectReason> {
     match reading {
         ReadingMode::Plain => Ok(Recognised::Text),

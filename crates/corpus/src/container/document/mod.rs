@@ -1,4 +1,4 @@
-//! Whole files, each of them one document: documents of any kind that is read, and texts.
+//! Whole files that are one document each: documents of any kind that can be read, and plain texts.
 
 mod content;
 mod find;
@@ -19,16 +19,16 @@ use crate::sources::{Content, Sources};
 impl Format {
     /// Files that are one document each, of any kind that [`extract`](crate::extract) reads.
     pub const DOCUMENT: Self = Self::new("document", "a document", Layout::Texts);
-    /// Files that are one document each, and whose characters are the text, whatever kind of document they are.
+    /// Files that are one document each, and are read as plain text, whatever kind of document they are.
     pub const TEXT: Self = Self::new("text", "text", Layout::Texts);
 }
 
-/// Files that are read as the kind of document they are.
+/// Container of files that are read as the kind of document they are.
 pub(super) static DOCUMENT: Files = Files { format: Format::DOCUMENT, reading: ReadingMode::Extracted };
-/// Files that are read as the characters they hold.
+/// Container of files that are read as plain text.
 pub(super) static TEXT: Files = Files { format: Format::TEXT, reading: ReadingMode::Plain };
 
-/// Files that are one document each.
+/// Container of files that are one document each.
 #[derive(Debug)]
 pub(super) struct Files {
     format: Format,
@@ -36,7 +36,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Whether files that no other format claims are read this way.
+    /// Reports whether files that no other format claims are read by this container.
     fn is_last_resort(&self) -> bool {
         self.reading == ReadingMode::Extracted
     }
@@ -48,7 +48,8 @@ impl Container for Files {
     }
 
     fn has_magic(&self, head: &[u8]) -> bool {
-        // The magic numbers of PDF and of zip archives. Whether a zip archive is a document is seen only when it is read.
+        // These are the magic numbers of PDF and of zip archives. Whether a zip archive is a document is known only
+        // when it is read.
         self.is_last_resort() && (head.starts_with(b"%PDF-") || head.starts_with(b"PK\x03\x04"))
     }
 
@@ -80,7 +81,7 @@ impl Container for Files {
         out: &mut Output,
         compression: TableCompression,
     ) -> Result<()> {
-        // Runs refuse to annotate whole files. Other callers can annotate them if each file is a JSON object.
+        // Runs refuse to annotate whole files. Other callers can annotate a file that is a JSON object.
         Jsonl.annotate(sources, numbers, annotated, out, compression)
     }
 }

@@ -27,7 +27,7 @@ impl BatchBuilder {
         Self { schema: Arc::clone(schema), records: Objects::new(schema.fields()) }
     }
 
-    /// Adds a line. If a value does not fit its column, fails with the name of the column.
+    /// Adds a line. If a value does not fit its column, fails with the path of the column.
     pub(super) fn push(&mut self, line: &str) -> Result<(), String> {
         self.records.push(Some(line.strip_prefix(BOM).unwrap_or(line)))
     }
@@ -42,8 +42,8 @@ impl BatchBuilder {
     }
 }
 
-/// The columns that lines are built into: those of an output, but with texts as `Utf8` and lists as `List`, which are the only forms
-/// that are built. The caller converts them to the forms of the output.
+/// Returns the columns that lines are built into: the columns of an output, but with texts as `Utf8` and lists as
+/// `List`, because only these forms are built. The caller converts the columns to the forms of the output.
 pub(super) fn built(schema: &SchemaRef) -> SchemaRef {
     let fields: Fields = schema.fields().iter().map(built_field).collect();
     Arc::new(Schema::new(fields))
@@ -59,15 +59,15 @@ fn built_field(field: &FieldRef) -> FieldRef {
     Arc::new(field.as_ref().clone().with_data_type(kind))
 }
 
-/// Values of one type.
+/// Builder of a column, by the type of its values.
 enum ColumnBuilder {
-    /// Values of a type that JSON cannot hold, all of them null.
+    /// Nulls of a type that JSON cannot hold, and their number.
     Null(DataType, usize),
     Boolean(BooleanBuilder),
     Signed(Int64Builder),
     Unsigned(UInt64Builder),
     Float(Float64Builder),
-    /// Strings. If all columns of the output are texts, other values are written as they are.
+    /// Strings. If all columns of the output are texts, a value that is no string is written as its JSON.
     Text(StringBuilder),
     List(Box<ListColumnBuilder>),
     Object(Fields, Objects),
@@ -87,7 +87,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// Adds a value; `None` is null. Fails with the path from this value to the value that does not fit.
+    /// Adds a value; `None` is null. Fails with the path from this value to the part that does not fit.
     fn push(&mut self, value: Option<&RawValue>) -> Result<(), String> {
         let value = value.filter(|value| value.get() != "null");
         let misfit = String::new;
@@ -147,7 +147,7 @@ impl ColumnBuilder {
     }
 }
 
-/// The number that a value holds. A value that is no number is `Huge`, which fits no column of numbers.
+/// Returns the number that a value holds. A value that is no number is `Huge`, which fits no column of numbers.
 fn number(value: &RawValue) -> Number {
     match value.get().as_bytes().first() {
         Some(b'-' | b'0'..=b'9') => Number::of(value.get()),
@@ -155,7 +155,7 @@ fn number(value: &RawValue) -> Number {
     }
 }
 
-/// Lists of one type.
+/// Builder of lists of one type.
 struct ListColumnBuilder {
     field: FieldRef,
     items: ColumnBuilder,
@@ -198,7 +198,7 @@ impl ListColumnBuilder {
     }
 }
 
-/// Objects with the same members.
+/// Builder of objects with the same members.
 struct Objects {
     members: Vec<ColumnBuilder>,
     numbers: HashMap<String, usize>,

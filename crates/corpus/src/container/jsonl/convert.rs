@@ -1,4 +1,4 @@
-//! Lines as record batches, and the other way round.
+//! Converts lines to record batches, and record batches to lines.
 
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::SchemaRef;
@@ -12,7 +12,8 @@ use crate::error::Result;
 use crate::output::Output;
 use crate::sources::{SourceHandle, TakeBatch};
 
-/// Gives lines to `take` as record batches with these columns, whose texts and lists may be stored in another form.
+/// Passes lines to `take` as record batches with these columns. Texts and lists may be stored in another form than
+/// the schema has.
 pub(super) fn batches(
     handle: &SourceHandle<'_>,
     schema: &SchemaRef,
@@ -34,7 +35,7 @@ pub(super) fn batches(
     Ok(())
 }
 
-/// A file of lines that is written by record batches.
+/// Writer of a file of lines, from record batches.
 pub(super) struct JsonlWriter<'o> {
     out: &'o mut Output,
     line: Vec<u8>,
@@ -71,7 +72,7 @@ impl WriteBatch for JsonlWriter<'_> {
     }
 }
 
-/// The beginning of a member: its name in quotes, and a colon.
+/// Returns the beginning of a member: its name in quotes, and a colon.
 fn member(name: &str) -> Vec<u8> {
     let mut out = Vec::new();
     push_string(name, &mut out);

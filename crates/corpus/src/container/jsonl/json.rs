@@ -1,8 +1,8 @@
-//! A line of JSONL as a document.
+//! Reads a line of JSONL as a document.
 //!
-//! Nearly every line is read the [quick way](super::quick). If the quick way gives up on a line, the line is checked as a whole
-//! and, if it is JSON, walked the [careful way](super::walk), which finds the document after all, or the reason why the line is
-//! none.
+//! Nearly every line is read the [quick way](super::quick). If the quick way gives up on a line, the line is checked
+//! as a whole. If the line is JSON, it is walked the [careful way](super::walk), which finds the document or the
+//! reason why the line is no document.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ use crate::field::{FieldPath, join};
 use crate::options::ReadOptions;
 use crate::reject::{Reject, RejectReason};
 
-/// Parses a line into a document; `None` for a blank one. `decoded` is a buffer for the text.
+/// Parses a line into a document; `None` for a blank line. `decoded` is a buffer for the text.
 pub(crate) fn parse_line<'a>(
     line: &'a str,
     options: &ReadOptions,
@@ -84,7 +84,7 @@ pub(super) fn parse_carefully<'a>(body: &'a str, options: &ReadOptions) -> Resul
     }
 }
 
-/// The texts of all fields, joined.
+/// Joins the texts of all fields.
 fn text_of<'a>(
     body: &str,
     found: &[FoundFields<'a>],
@@ -129,7 +129,8 @@ fn invalid_json(error: &serde_json::Error) -> Reject {
     Reject::new(RejectReason::InvalidJson { message, column: error.column() as u64 })
 }
 
-/// The id as text: a string, or a number or boolean as it is written. For any other value, the error is the kind of the value.
+/// Returns the id as text: a string, or a number or boolean as it is written. For any other value, the error is the
+/// kind of the value.
 fn string_of_id(value: &RawValue) -> Result<Option<DecodedString<'_>>, &'static str> {
     match kind_of(value) {
         NULL => Ok(None),
@@ -319,7 +320,7 @@ mod tests {
         assert_eq!(parse("\u{feff}  {\"text\": \"a\"}\r").unwrap().1, "a");
     }
 
-    /// Makes a member of an object, which is now and then invalid.
+    /// Makes a member of an object, which is sometimes invalid.
     fn member() -> impl Strategy<Value = String> {
         let value = prop_oneof![
             8 => r#""[zé]{0,12}(\\n|\\u00e9|y){0,3}""#,

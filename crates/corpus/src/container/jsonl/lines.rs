@@ -1,9 +1,9 @@
-//! Finding the lines of a chunk.
+//! Finds the lines of a chunk.
 //!
-//! A chunk owns the lines that start in it. The chunk is read with one positional read, a little past its end so
-//! that the last line is nearly always complete, and validated as UTF-8 in one pass. Only if this fails is
-//! each line validated on its own. If a line runs far past the chunk, its end is searched for first, through a small
-//! buffer, and the line is loaded only if it is not long.
+//! A chunk owns the lines that start in it. The chunk is read with one positional read that goes a little past its
+//! end, so that the last line is nearly always complete. The chunk is validated as UTF-8 in one pass. Only if this
+//! fails is each line validated on its own. If a line runs far past the chunk, its end is first searched for through
+//! a small buffer, and the line is loaded only if it is not long.
 
 use std::ops::Range;
 
@@ -15,19 +15,20 @@ use crate::reject::Reject;
 use crate::scratch::grown;
 use crate::source::SourceReader;
 
-/// Bytes that are read past the end of a chunk, because the end of its last line is nearly always among them.
+/// Number of bytes that are read past the end of a chunk, because the end of its last line is nearly always among
+/// them.
 const READ_PAST_BYTES: u64 = 64 << 10;
 
 /// Size of the buffer through which the end of a very long line is searched.
 const SEARCH_BYTES: u64 = 256 << 10;
 
-/// A line, blank ones included.
+/// A line of a chunk, which may be blank.
 pub(crate) struct Line<'w> {
     /// The number of the line, counted from 0 at the first line of the chunk.
     pub(crate) number: u64,
-    /// The byte of the source at which the line starts.
+    /// Offset in the source at which the line starts.
     pub(crate) offset: u64,
-    /// The length of the line in bytes, line end included.
+    /// Length of the line in bytes, line end included.
     pub(crate) len: u64,
     pub(crate) content: LineContent<'w>,
 }
@@ -36,16 +37,16 @@ pub(crate) struct Line<'w> {
 pub(crate) enum LineContent<'w> {
     /// Text, without the line feed.
     Text(&'w str),
-    /// Bytes that are not UTF-8, from the byte `at` on.
+    /// No UTF-8. The bytes are invalid from the offset `at` of the line on.
     NotUtf8 { at: u64 },
-    /// The record of a line that is so long that it was not loaded.
+    /// Record of a line that was too long to be loaded.
     Long(Result<MaybeLong<'static>, Reject>),
-    /// A line over the limit.
+    /// No content, because the line is over the limit.
     TooLarge,
 }
 
 impl<'w> LineContent<'w> {
-    /// The content of a line that has these bytes.
+    /// Returns the content of a line that has these bytes.
     pub(crate) fn of(bytes: &'w [u8]) -> Self {
         match simdutf8::compat::from_utf8(bytes) {
             Ok(text) => Self::Text(text),
@@ -54,18 +55,18 @@ impl<'w> LineContent<'w> {
     }
 }
 
-/// A line that is so long that it was not loaded.
+/// A line that was too long to be loaded.
 pub(crate) struct LongLine {
     /// The number of the line, counted from 0 at the first line of the chunk.
     pub(crate) number: u64,
-    /// The bytes of the source, line end included.
+    /// Bytes of the source that the line takes, line end included.
     pub(crate) range: Range<u64>,
-    /// The length of the line in bytes, without the line feed.
+    /// Length of the line in bytes, without the line feed.
     pub(crate) content_bytes: u64,
 }
 
-/// Visits the lines that start in `start..end`, in order, and returns their number. Only the last line can be long; a long line
-/// is returned instead of being visited.
+/// Visits the lines that start in `start..end`, in order, and returns the number of lines. Only the last line can be
+/// long; a long line is returned instead of being visited.
 pub(crate) fn scan_lines(
     reader: &SourceReader,
     (start, end): (u64, u64),
@@ -73,10 +74,10 @@ pub(crate) fn scan_lines(
     window: &mut Vec<u8>,
     visit: &mut dyn FnMut(Line<'_>),
 ) -> Result<(u64, Option<LongLine>)> {
-    // The byte before `start` is read, too, because it shows whether a line starts at `start`.
+    // The byte before `start` is read, because it shows whether a line starts at `start`.
     let base = start.saturating_sub(1);
     let loaded_end = end.saturating_add(READ_PAST_BYTES).min(reader.size_bytes());
-    // The code below relies on a chunk that lies in its source.
+    // The code below requires that a chunk lies within its source.
     if start > end || end > loaded_end {
         return Err(reader.misplaced(end));
     }
@@ -155,7 +156,7 @@ fn visit_lines(bytes: &[u8], mut offset: u64, limit: u64, visit: &mut dyn FnMut(
     number
 }
 
-/// The first line feed at or after `from`, or the end of the source.
+/// Returns the offset of the first line feed at or after `from`, or of the end of the source.
 fn find_line_feed(reader: &SourceReader, mut from: u64) -> Result<u64> {
     let mut block = Vec::new();
     while from < reader.size_bytes() {
@@ -189,7 +190,7 @@ mod tests {
         }
     }
 
-    /// The offsets, lengths and texts of the lines that start in a chunk.
+    /// Returns the offsets, lengths and texts of the lines that start in a chunk.
     fn lines(reader: &SourceReader, span: (u64, u64)) -> Result<Vec<(u64, u64, String)>> {
         let mut found = vec![];
         scan_lines(reader, span, 100, &mut vec![], &mut |line| {

@@ -1,6 +1,7 @@
-//! The texts in the lists of a line.
+//! Finds the texts in the lists of a line.
 //!
-//! The line was checked before. Lists are parsed one inside the other, so a value is parsed once per list around it.
+//! The line was checked before. Nested lists are parsed from the outside in, so a value is parsed once per list
+//! around it.
 
 use std::borrow::Cow;
 
@@ -13,8 +14,9 @@ use crate::reject::RejectReason;
 
 /// Joins the texts to which a path leads. `value` is the value at the first list of the path, and is not null.
 ///
-/// An element that is null, or whose member is missing or null, adds nothing. If some elements lack the member and none has it, the
-/// path leads nowhere, and the result is `None`. Any other list without texts gives an empty text.
+/// An element that is null, or whose member is missing or null, adds nothing. If at least one element lacks the
+/// member and no element has it, the path leads nowhere, and the result is `None`. Any other list without texts gives
+/// an empty text.
 pub(super) fn text<'a>(
     value: &'a RawValue,
     field: &FieldPath,
@@ -34,13 +36,14 @@ struct GatheredTexts<'p> {
     /// The joined texts; `None` before the first text, because an empty text counts.
     joined: Option<String>,
     is_repaired: bool,
-    /// Whether an element has the member, be it null or an empty list.
+    /// Whether an element has the member, even if its value is null or an empty list.
     has_member: bool,
     lacks_member: bool,
 }
 
 impl GatheredTexts<'_> {
-    /// Adds the texts of a list behind a part of the path. `lists` is the number of lists of the same part around this list.
+    /// Adds the texts of a list behind part number `part` of the path. `lists` is the number of lists of the same
+    /// part around this list.
     fn list(&mut self, value: &RawValue, part: usize, lists: usize) -> Result<(), RejectReason> {
         if kind_of(value) != LIST {
             return Err(self.wrong_type(part, lists, no_list(kind_of(value))));
@@ -63,7 +66,8 @@ impl GatheredTexts<'_> {
         Ok(())
     }
 
-    /// Adds the texts of an element of the list behind a part of the path. The next part names a member of this element.
+    /// Adds the texts of an element of the list behind part number `part` of the path. The next part of the path
+    /// names a member of this element.
     fn object(&mut self, value: &RawValue, part: usize, lists: usize) -> Result<(), RejectReason> {
         if kind_of(value) != OBJECT {
             return Err(self.wrong_type(part, lists, no_object(kind_of(value))));
@@ -112,7 +116,7 @@ impl GatheredTexts<'_> {
     }
 }
 
-/// The kind of a value that should be a list, in words.
+/// Describes a value of this kind that should be a list, for an error.
 fn no_list(kind: &'static str) -> &'static str {
     match kind {
         STRING => "a string, not a list",
@@ -123,7 +127,7 @@ fn no_list(kind: &'static str) -> &'static str {
     }
 }
 
-/// The kind of a value that should be an object, in words.
+/// Describes a value of this kind that should be an object, for an error.
 fn no_object(kind: &'static str) -> &'static str {
     match kind {
         STRING => "a string, not an object",

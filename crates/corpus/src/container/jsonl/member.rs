@@ -1,4 +1,4 @@
-//! Adding a member to a JSON line without touching the rest of it.
+//! Adds a member to a JSON line without changing the rest of the line.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,11 +10,10 @@ use crate::annotation::MEMBER;
 use crate::decode::BOM;
 use crate::error::{Error, ErrorKind, Result};
 
-/// Writes `line` to `out` with its top-level member `minwise` set to `value`. `out` is cleared first.
+/// Writes `line` to `out` with its top-level member `minwise` set to `value`. Clears `out` first.
 ///
-/// A member of that name is replaced where it stands; otherwise one is added at the end. Every other byte
-/// stays as it was, the line end included. Line breaks inside `value` are left out, so that a line stays a
-/// line.
+/// An existing member of that name is replaced in place; otherwise a member is added at the end. Every other byte
+/// stays as it was, the line end included. Line breaks in `value` are left out, so that the line stays one line.
 pub(super) fn annotate_line(line: &[u8], value: &RawValue, out: &mut Vec<u8>) -> Result<()> {
     out.clear();
     let not_an_object = |message: String| Error::new(ErrorKind::NotAnObject { message });
@@ -41,7 +40,7 @@ pub(super) fn annotate_line(line: &[u8], value: &RawValue, out: &mut Vec<u8>) ->
     replace(line.as_bytes(), places, value, out)
 }
 
-/// Writes `line` to `out` with `value` at each of these places, which are in order.
+/// Writes `line` to `out` with `value` at each of these places, which are in ascending order.
 fn replace(
     line: &[u8],
     places: impl Iterator<Item = Range<usize>>,
@@ -62,14 +61,14 @@ fn replace(
 }
 
 fn push_value(value: &RawValue, out: &mut Vec<u8>) {
-    // Inside a string a line break is written `\n`, so that a bare one is only ever white space.
+    // A string writes a line break as `\n`, so an unescaped line break is only white space.
     out.extend(value.get().bytes().filter(|byte| !matches!(byte, b'\n' | b'\r')));
 }
 
-/// The members of an object, as far as an annotation needs them.
+/// The members of an object that an annotation depends on.
 struct MemberVisitor {
     any: bool,
-    /// The places of the values of members called [`MEMBER`].
+    /// Places of the values of members called [`MEMBER`].
     ours: Vec<Range<usize>>,
 }
 
@@ -108,7 +107,7 @@ impl<'a> Visitor<'a> for Find<'a> {
     }
 }
 
-/// Whether a name, as it is written with its quotes and escapes, is [`MEMBER`].
+/// Reports whether a name, as it is written with its quotes and escapes, is [`MEMBER`].
 fn is_ours(key: &RawValue) -> bool {
     serde_json::from_str::<std::borrow::Cow<'_, str>>(key.get()).is_ok_and(|key| key == MEMBER)
 }

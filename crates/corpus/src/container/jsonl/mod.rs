@@ -1,6 +1,6 @@
-//! JSONL: one JSON object per line, each a document.
+//! JSONL: one JSON object per line. Each object is a document.
 //!
-//! A line is a record wherever it stands, so a source is cut at any byte: a part owns the lines that start in it.
+//! Each line is a record of its own, so a source is cut at any byte: a part owns the lines that start in it.
 
 mod build;
 mod convert;
@@ -34,11 +34,11 @@ use crate::output::{Output, TableCompression};
 use crate::sources::{Content, Sources};
 
 impl Format {
-    /// A JSON object per line, each a document.
+    /// One JSON object per line. Each object is a document.
     pub const JSONL: Self = Self::new("jsonl", "JSONL", Layout::Records);
 }
 
-/// JSONL.
+/// Container of JSONL.
 #[derive(Debug)]
 pub(super) struct Jsonl;
 

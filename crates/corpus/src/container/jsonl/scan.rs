@@ -1,4 +1,4 @@
-//! The lines of a source as documents.
+//! Scans the lines of a source as documents.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -53,9 +53,10 @@ impl Content for LineSource {
         let limit = options.record_limit();
         let Scratch { bytes, decoded, .. } = scratch;
         let shapes = &handle.shared.shapes;
-        // Only a conversion to columns needs the types, so other runs do not look at them.
+        // Types are noted only if they are wanted, because nothing but a conversion to columns needs them.
         let seen = RefCell::new(shapes.are_wanted(source).then(ObjectMembers::default));
-        // Returns whether a conversion replaces characters of the line, because this sets `repaired` of the document.
+        // The result is whether a conversion replaces characters of the line, because this sets `repaired` of the
+        // document.
         let note = |line: &str, offset: u64| {
             let mut seen = seen.borrow_mut();
             let Some(members) = &mut *seen else { return false };
@@ -91,7 +92,7 @@ impl Content for LineSource {
         };
         let (lines, long) = scan_lines(&reader, (span.start, span.end), limit, bytes, &mut visit_line)?;
         if let Some(LongLine { number, range, content_bytes }) = long {
-            // The buffer is freed, because the lines before the long one are no longer needed.
+            // The buffer is freed before the long line is read, because the lines before it are no longer needed.
             *bytes = Vec::new();
             let (offset, len) = (range.start, range.end - range.start);
             let looked = look(&reader, offset..offset + content_bytes, options)?;
@@ -101,7 +102,8 @@ impl Content for LineSource {
                     if let (SkeletonOutcome::Skeleton(skeleton), true) =
                         (&looked, is_written(&record, options))
                     {
-                        // The types are complete, because a string that is left out is an empty string in the skeleton.
+                        // The types are complete, because a string that is left out of the skeleton is an empty
+                        // string there.
                         let is_repaired = note(skeleton.line(), offset);
                         if let Ok(document) = &mut record
                             && !document.repaired
@@ -177,7 +179,7 @@ impl Content for LineSource {
     }
 }
 
-/// Whether a record may be written to an output. Rejected records never are.
+/// Reports whether a record may be written to an output. Rejected records are never written.
 fn is_written<T>(record: &Result<T, Reject>, options: &ReadOptions) -> bool {
     match record {
         Ok(_) => true,
@@ -185,7 +187,7 @@ fn is_written<T>(record: &Result<T, Reject>, options: &ReadOptions) -> bool {
     }
 }
 
-/// Scans a long line, which lies at `range` without its line feed.
+/// Scans a long line, which lies at `range` of the source, without its line feed.
 fn look(reader: &SourceReader, range: Range<u64>, options: &ReadOptions) -> Result<SkeletonOutcome> {
     // The texts of a list lie in many places, and each may be short, so the line is loaded.
     if options.text_fields.iter().any(FieldPath::has_lists) {
@@ -194,7 +196,7 @@ fn look(reader: &SourceReader, range: Range<u64>, options: &ReadOptions) -> Resu
     skeleton(reader, range)
 }
 
-/// The record that a long line is.
+/// Reads the record of a long line.
 fn parsed(
     looked: &SkeletonOutcome,
     reader: &SourceReader,

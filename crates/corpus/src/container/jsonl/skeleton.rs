@@ -1,11 +1,12 @@
-//! A long line without its long strings.
+//! Reads a long line without its long strings.
 //!
-//! A line is long nearly always because of one string, its text. If a line is too long to be loaded, it is scanned window by
-//! window, and its *skeleton* is built: the line with nothing between the quotes of its long strings. The skeleton is
-//! parsed like any line, and states where in the source the long strings lie.
+//! A line is nearly always long because of one string, its text. If a line is too long to be loaded, it is scanned
+//! window by window, and its *skeleton* is built: the line with nothing between the quotes of its long strings. The
+//! skeleton is parsed like any line. A list beside the skeleton has the places of the long strings in the source.
 //!
-//! Faults of the line are found as they would be in the whole line: invalid UTF-8 here, and all other faults in the
-//! skeleton. If a long string has a fault, the skeleton therefore goes on with the bytes at the fault.
+//! A fault must give the same error as if the whole line were parsed. Invalid UTF-8 is found by the scan, and all
+//! other faults are found in the skeleton. If a long string has a fault, the skeleton therefore continues with the
+//! bytes at the fault.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -27,16 +28,17 @@ use crate::options::ReadOptions;
 use crate::reject::{Reject, RejectReason};
 use crate::source::SourceReader;
 
-/// Maximum bytes of a string that stays in the skeleton.
+/// Maximum length of a string that stays in the skeleton, in bytes.
 const LONGEST_BYTES: usize = 1 << 20;
-/// Maximum bytes of a skeleton. If it has more, the line is long for another reason than long strings, and has to be loaded.
+/// Maximum size of a skeleton in bytes. If a skeleton is larger, the line is long for another reason than long
+/// strings, and has to be loaded.
 const SKELETON_BYTES: usize = 4 << 20;
-/// Bytes of a string that the skeleton takes over from a fault on: more than any message depends on.
+/// Number of bytes that the skeleton keeps behind a fault in a string. No error message depends on more bytes.
 const WRONG_BYTES: usize = 32;
 
 /// The outcome of scanning a long line.
 pub(crate) enum SkeletonOutcome {
-    /// The skeleton, which stands for the line.
+    /// The skeleton, from which the line is parsed.
     Skeleton(Skeleton),
     /// The line is not UTF-8, from the byte `at` on.
     NotUtf8 { at: u64 },
@@ -54,33 +56,33 @@ pub(crate) struct Skeleton {
 /// A long string that was left out.
 #[derive(Debug)]
 struct Omitted {
-    /// The place of the string in the skeleton, behind the opening quote.
+    /// Offset of the string in the skeleton, behind the opening quote.
     at: usize,
-    /// The bytes of the source between the quotes.
+    /// Bytes of the source between the quotes.
     inside: Range<u64>,
 }
 
 impl Skeleton {
-    /// The line without its long strings.
+    /// Returns the line without its long strings.
     pub(crate) fn line(&self) -> &str {
-        // The bytes that are taken over at a fault may end in the middle of a character, which is dropped.
+        // The bytes that are copied at a fault may end in the middle of a character, which is dropped.
         whole_characters(&self.bytes).unwrap_or_default()
     }
 
-    /// The bytes of the source inside the string whose opening quote is this byte of the skeleton; `None` if the string was not left
-    /// out.
+    /// Returns the bytes of the source inside the string whose opening quote is at the offset `quote` of the
+    /// skeleton; `None` if the string was not left out.
     pub(crate) fn omitted(&self, quote: usize) -> Option<Range<u64>> {
         let omitted = self.omitted.iter().find(|omitted| omitted.at == quote + 1)?;
         Some(omitted.inside.clone())
     }
 
-    /// Whether a string that was left out has half of a surrogate pair. The strings were checked before.
+    /// Reports whether a string that was left out has half of a surrogate pair. The strings were checked before.
     pub(crate) fn omits_lone_surrogate(&self, reader: &SourceReader) -> Result<bool> {
         let there = |omitted: &Omitted| TextPart::There(omitted.inside.clone(), CharacterForm::Escaped);
         Ok(LongText::new(reader.clone(), self.omitted.iter().map(there).collect())?.repaired())
     }
 
-    /// Whether a string was left out of these bytes of the skeleton.
+    /// Reports whether a string was left out of these bytes of the skeleton.
     pub(crate) fn omits(&self, bytes: Range<usize>) -> bool {
         self.omitted.iter().any(|omitted| bytes.contains(&omitted.at))
     }
@@ -92,7 +94,7 @@ impl Skeleton {
     }
 }
 
-/// Scans a line that lies at `range` of the source, without its line end.
+/// Scans the line that lies at `range` of the source, without its line end.
 pub(crate) fn skeleton(reader: &SourceReader, range: Range<u64>) -> Result<SkeletonOutcome> {
     let mut look = SkeletonScan { skeleton: Skeleton::default(), state: State::Outside, opened: (0, 0) };
     let (mut window, mut at) = (Vec::new(), range.start);
@@ -102,7 +104,7 @@ pub(crate) fn skeleton(reader: &SourceReader, range: Range<u64>) -> Result<Skele
         reader.read_exact_at(at, &mut window)?;
         let whole = match simdutf8::compat::from_utf8(&window) {
             Ok(text) => text.as_bytes(),
-            // A character may go on in the next window.
+            // The window may end within a character, which is then read again with the next window.
             Err(error) if error.error_len().is_none() && at + (bytes as u64) < range.end => {
                 window.split_at(error.valid_up_to()).0
             }
@@ -125,7 +127,7 @@ pub(crate) enum Parsed {
     Blank,
     /// A record.
     Record(Result<MaybeLong<'static>, Reject>),
-    /// A record that holds something long besides its text, which has to be loaded.
+    /// A record that holds another long string besides its text, so that the line has to be loaded.
     NeedsAll,
 }
 
@@ -194,18 +196,19 @@ pub(crate) fn parse_skeleton(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Outside,
-    /// Within a string. In `Escape`, the last byte was a backslash; in `Digits`, so many digits of `\u` are still to come.
+    /// Within a string. In `Escape`, the last byte was a backslash. In `Digits(n)`, n digits of a `\u` escape are
+    /// still missing.
     Inside,
     Escape,
     Digits(u8),
-    /// Behind a fault of a string. So many bytes are still taken over, and the rest of the line is left out.
+    /// Behind a fault in a string. This number of bytes is still copied, and the rest of the line is left out.
     Wrong(usize),
 }
 
 struct SkeletonScan {
     skeleton: Skeleton,
     state: State,
-    /// The beginning of the current string, behind its quote: in the skeleton and in the source.
+    /// Beginning of the current string, behind its quote: the offset in the skeleton, and the offset in the source.
     opened: (usize, u64),
 }
 
@@ -264,7 +267,8 @@ impl SkeletonScan {
                         self.state = next;
                         rest = behind;
                     } else {
-                        // Zeros replace the digits that were read, because all digits give the same message.
+                        // Zeros replace the digits that were read, because the error message is the same for all
+                        // digits.
                         let begun: &[u8] = match self.state {
                             State::Digits(4) => b"\\u",
                             State::Digits(3) => b"\\u0",
@@ -294,12 +298,12 @@ impl SkeletonScan {
         self.skeleton
     }
 
-    /// Whether the current string is so long that it is left out.
+    /// Reports whether the current string is so long that it is left out.
     fn is_long(&self) -> bool {
         self.skeleton.bytes.len() - self.opened.0 > LONGEST_BYTES
     }
 
-    /// Takes over bytes of the current string, unless it is long.
+    /// Copies bytes of the current string to the skeleton, unless the string is long.
     fn keep(&mut self, inside: &[u8]) {
         if !self.is_long() {
             self.skeleton.bytes.extend_from_slice(inside);
@@ -315,8 +319,8 @@ impl SkeletonScan {
         }
     }
 
-    /// Leaves out the current string as `omit` does, but with an `x` for its last byte, so that the bytes behind it have columns behind that of
-    /// the quote.
+    /// Leaves out the current string as `omit` does, except that an `x` stands for its last byte. The bytes behind
+    /// the `x` then have columns behind the column of the quote.
     fn omit_but_one(&mut self, end: u64) {
         if self.is_long() {
             self.omit(end - 1);
@@ -330,7 +334,8 @@ impl SkeletonScan {
         self.state = State::Outside;
     }
 
-    /// Goes on behind a fault, which begins at this byte of the source, and of which the bytes `begun` were seen.
+    /// Continues behind a fault, which begins at the offset `position` of the source. The bytes `begun` of the fault
+    /// were read.
     fn wrong(&mut self, position: u64, begun: &[u8]) {
         if self.is_long() {
             self.omit_but_one(position);
@@ -363,7 +368,7 @@ mod tests {
 
     use super::*;
 
-    /// Makes a source that has these bytes behind three others.
+    /// Makes a source that has these bytes behind three other bytes.
     fn reader(bytes: &[u8]) -> SourceReader {
         let mut file: File = tempfile::tempfile().unwrap();
         file.write_all(b"...").unwrap();
@@ -417,7 +422,7 @@ mod tests {
         assert!(matches!(looked(&vec![b' '; SKELETON_BYTES + 1]), SkeletonOutcome::NoSkeleton));
     }
 
-    /// The message of `serde_json` for a line, and the column that it names.
+    /// Returns the message of `serde_json` for a line, and the column that the message names.
     fn verdict(line: &str, column: impl Fn(u64) -> u64) -> Option<(String, u64)> {
         let error = serde_json::from_str::<serde::de::IgnoredAny>(line).err()?;
         let said = error.to_string().split(" at line").next().unwrap_or_default().to_owned();

@@ -1,11 +1,11 @@
-//! Tells JSONL from text.
+//! Distinguishes JSONL from text.
 
 use serde::de::IgnoredAny;
 
 use crate::container::{HEAD_BYTES, LOOK_BYTES};
 use crate::decode::BOM;
 
-/// Whether the first bytes of a file are enough to know that it is text.
+/// Reports whether the first bytes of a file suffice to know that the file is text.
 pub(super) fn cannot_be_jsonl(head: &[u8]) -> bool {
     match without_mark(head).trim_ascii_start().first() {
         Some(first) => *first != b'{',
@@ -13,7 +13,8 @@ pub(super) fn cannot_be_jsonl(head: &[u8]) -> bool {
     }
 }
 
-/// Whether a file is JSONL, by its first [`LOOK_BYTES`]: its first line that is not blank is an object.
+/// Reports whether a file is JSONL, judged by its first [`LOOK_BYTES`]: the first line that is not blank must be an
+/// object.
 pub(super) fn is_jsonl(head: &[u8]) -> bool {
     let body = without_mark(head).trim_ascii_start();
     if body.first() != Some(&b'{') {
@@ -23,7 +24,7 @@ pub(super) fn is_jsonl(head: &[u8]) -> bool {
     let line = line_end.and_then(|end| body.get(..end)).unwrap_or(body);
     match serde_json::from_slice::<IgnoredAny>(line) {
         Ok(_) => true,
-        // If the first line is longer than the bytes that were read, it is taken for an object.
+        // If the first line is longer than the bytes that were read, the line is taken for an object.
         Err(error) => error.is_eof() && line_end.is_none() && head.len() >= LOOK_BYTES,
     }
 }

@@ -1,7 +1,7 @@
-//! The kind of a JSON value, and the string that it holds.
+//! Finds the kind of a JSON value, and the string that it holds.
 //!
-//! Text from crawls contains lone surrogates (`\ud83d` without its partner), which JSON allows and no string
-//! can hold. Lone surrogates are replaced by U+FFFD, and the document is marked as repaired.
+//! Text from crawls contains lone surrogates (`\ud83d` without its partner), which JSON allows and a Rust string
+//! cannot hold. Lone surrogates are replaced by U+FFFD, and the document is marked as repaired.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 /// A string, and whether it had to be repaired.
 pub(super) type DecodedString<'a> = (Cow<'a, str>, bool);
 
-/// The string that a value holds. For any other value, the error is the kind of the value.
+/// Returns the string that a value holds. For any other value, the error is the kind of the value.
 pub(crate) fn string_of(value: &RawValue) -> Result<DecodedString<'_>, &'static str> {
     let kind = kind_of(value);
     if kind != STRING {
@@ -34,7 +34,7 @@ pub(super) const NULL: &str = "null";
 pub(super) const LIST: &str = "a list";
 pub(super) const OBJECT: &str = "an object";
 
-/// The kind of a JSON value, in words, by its first byte.
+/// Returns the kind of a JSON value in words, judged by its first byte.
 pub(super) fn kind_of(value: &RawValue) -> &'static str {
     match value.get().as_bytes().first() {
         Some(b'"') => STRING,
@@ -46,7 +46,7 @@ pub(super) fn kind_of(value: &RawValue) -> &'static str {
     }
 }
 
-/// Takes the bytes of a string, in which lone surrogates are encoded as if they were characters.
+/// Visitor that takes the bytes of a string, in which lone surrogates are encoded as if they were characters.
 struct Repair;
 
 impl Visitor<'_> for Repair {
@@ -61,8 +61,8 @@ impl Visitor<'_> for Repair {
         let mut repaired = false;
         for piece in bytes.utf8_chunks() {
             text.push_str(piece.valid());
-            // An encoded surrogate is `ed a0..bf 80..bf`. Its first byte alone is already invalid, so the
-            // three bytes come as three invalid pieces, of which one is replaced.
+            // An encoded surrogate is `ed a0..bf 80..bf`. Its first byte alone is already invalid, so the three bytes
+            // come as three invalid pieces, and only the first piece is replaced.
             if piece.invalid().first() == Some(&0xed) {
                 text.push(char::REPLACEMENT_CHARACTER);
                 repaired = true;

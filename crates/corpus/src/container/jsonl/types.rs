@@ -1,4 +1,4 @@
-//! The types of the members of a line.
+//! Collects the types of the members of a line.
 
 use std::collections::HashMap;
 
@@ -8,18 +8,19 @@ use crate::decode::BOM;
 use crate::shape::{At, Number, ObjectMembers, Shape};
 use serde_json::value::RawValue;
 
-/// Maximum depth of lists and objects in a column. Few readers accept deeper types, and each level takes a piece of the
+/// Maximum depth of lists and objects in a column. Few readers accept deeper types, and each level takes some of the
 /// stack.
 const DEEPEST: usize = 64;
 
-/// Notes the members of a line that is a record. A line that was rejected is never written, so its types do not count.
+/// Notes the types of the members of a line that is a record. A rejected line is never written, so its types are not
+/// noted.
 pub(super) fn note_line(line: &str, at: At, members: &mut ObjectMembers) {
     note_members(line.strip_prefix(BOM).unwrap_or(line), at, members, DEEPEST);
 }
 
 fn note_members(object: &str, at: At, members: &mut ObjectMembers, levels: usize) {
     let found = members_of(object);
-    // If an object has several members of one name, the last is written.
+    // If an object has several members of one name, the last is noted, because that member is written.
     let last: HashMap<&str, usize> =
         found.iter().enumerate().map(|(number, (name, _))| (&**name, number)).collect();
     for (number, (name, value)) in found.iter().enumerate() {
@@ -56,12 +57,12 @@ fn note(value: &RawValue, at: At, shape: &mut Shape, levels: usize) {
     }
 }
 
-/// The items of a list. The line was checked before, so parsing cannot fail.
+/// Returns the items of a list. The line was checked before, so parsing cannot fail.
 pub(super) fn items_of(list: &RawValue) -> Vec<&RawValue> {
     serde_json::from_str(list.get()).unwrap_or_default()
 }
 
-/// The string that a value holds, repaired as a text is; `None` for another value.
+/// Returns the string that a value holds, repaired as the text of a document is; `None` for any other value.
 pub(super) fn text_of(value: &RawValue) -> Option<std::borrow::Cow<'_, str>> {
     string_of(value).ok().map(|(text, _)| text)
 }

@@ -1,4 +1,4 @@
-//! Other members of a JSON line than its text and its id.
+//! Reads members of a JSON line other than its text and its id.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,8 @@ use super::walk::{Slot, WantedFields, walk};
 use crate::decode::BOM;
 use crate::field::FieldPath;
 
-/// The values of these fields in a line that is a document, as [`Document::values`](crate::Document::values) has them.
+/// Returns the values of these fields in a line that is a document, in the form of
+/// [`Document::values`](crate::Document::values).
 pub(crate) fn values<'a>(line: &'a str, fields: &[FieldPath]) -> Vec<Option<Cow<'a, str>>> {
     let body = line.strip_prefix(BOM).unwrap_or(line);
     // Each field has its own walk, because a walk is quick, and more than one field is rare.
@@ -30,16 +31,16 @@ fn value<'a>(body: &'a str, field: &FieldPath) -> Option<Cow<'a, str>> {
 /// Maximum number of fields of a line that are collected.
 const LISTED: usize = 50;
 
-/// Maximum number of paths to texts in lists that are offered for another path.
+/// Maximum number of paths to texts in lists that are suggested instead of a path that has no list.
 const OFFERED: usize = 5;
 
-/// The fields of a line, in their order, as paths that lead to them: through nested objects, and through the first element of each list
-/// that is not null. A name that no path can spell is left out.
+/// Returns the fields of a line, in order, as the paths that lead to them: through nested objects, and through the
+/// first element of each list that is not null. A name that cannot be written in a path is left out.
 pub(crate) fn names(line: &str) -> Vec<String> {
     leaves(line).iter().map(|(path, _)| path.to_string()).collect()
 }
 
-/// Paths to texts in lists that begin with the names of this path and lead into more lists: `messages[].content` for
+/// Returns paths to texts in lists that have the names of this path and more lists: `messages[].content` for
 /// `messages.content` and for `messages`.
 pub(super) fn in_lists(body: &str, field: &FieldPath) -> Vec<String> {
     let leaves = leaves(body).into_iter();
@@ -47,7 +48,7 @@ pub(super) fn in_lists(body: &str, field: &FieldPath) -> Vec<String> {
     texts.take(OFFERED).map(|(path, _)| path.to_string()).collect()
 }
 
-/// The fields of a line, with the kinds of their values.
+/// Returns the fields of a line, with the kinds of their values.
 fn leaves(line: &str) -> Vec<(FieldPath, &'static str)> {
     let mut found = vec![];
     if let Ok(value) = serde_json::from_str::<&RawValue>(line.strip_prefix(BOM).unwrap_or(line).trim_ascii())
@@ -57,7 +58,7 @@ fn leaves(line: &str) -> Vec<(FieldPath, &'static str)> {
     found
 }
 
-/// Maximum depth of lists and objects in which fields are searched for, because each level takes a piece of the stack.
+/// Maximum depth of lists and objects that are searched for fields, because each level takes some of the stack.
 const DEEPEST: usize = 64;
 
 fn add_leaves(
@@ -71,7 +72,7 @@ fn add_leaves(
         (OBJECT, path) => {
             for (name, value) in members_of(value.get()) {
                 let next = path.as_ref().map_or_else(|| FieldPath::field(&*name), |path| path.member(&name));
-                // A name with dots, commas or brackets is left out, because its path would be read as another one.
+                // A name with dots, commas or brackets is left out, because its path would be read as another path.
                 if FieldPath::list(&name).is_ok_and(|paths| paths == [FieldPath::field(&*name)]) {
                     add_leaves(value, Some(next), levels, found);
                 }
@@ -89,12 +90,12 @@ fn add_leaves(
     }
 }
 
-/// The members of an object, in their order; none if the value is no object.
+/// Returns the members of an object, in order; no members if the value is no object.
 pub(super) fn members_of(object: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
     serde_json::from_str::<RawMembers<'_>>(object).map(|members| members.0).unwrap_or_default()
 }
 
-/// The members of an object, in their order.
+/// The members of an object, in order.
 struct RawMembers<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de> serde::Deserialize<'de> for RawMembers<'de> {
@@ -112,7 +113,8 @@ impl<'de> serde::Deserialize<'de> for RawMembers<'de> {
                 mut map: A,
             ) -> Result<RawMembers<'de>, A::Error> {
                 let mut members = vec![];
-                // Names are taken as they are written, because a lone surrogate in one must not lose the others.
+                // Names are read as they are written, because a lone surrogate in one name must not lose the other
+                // members.
                 while let Some((name, value)) = map.next_entry::<&'de RawValue, _>()? {
                     let name = string_of(name).map_or(Cow::Borrowed(name.get()), |(name, _)| name);
                     members.push((name, value));

@@ -1,14 +1,14 @@
-//! The careful way through a line, which finds all that can be found in any JSON.
+//! The careful way through a line finds the wanted fields in any JSON.
 //!
-//! Nothing is decoded on the way, so that lone surrogates do no harm, and nothing is built: the wanted values
-//! are delimited where they stand, and the caller decodes them afterwards.
+//! Nothing is decoded during the walk, so lone surrogates do no harm. Nothing is built: the walk finds the beginning
+//! and end of the wanted values in the line, and the caller decodes the values afterwards.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The fields that are searched for in an object: the rest of each path; `None` if the path leads elsewhere.
+/// The fields to search for in an object: the rest of each path; `None` if the path does not lead into the object.
 #[derive(Clone, Copy)]
 pub(super) struct WantedFields<'p> {
     pub(super) text: Option<&'p [String]>,
@@ -16,7 +16,7 @@ pub(super) struct WantedFields<'p> {
 }
 
 impl WantedFields<'_> {
-    /// The fields that are searched for in the value of the member called `name`. An empty path is that value itself.
+    /// Returns the fields to search for in the value of the member called `name`. An empty path is that value itself.
     pub(super) fn after(self, name: impl AsRef<[u8]>) -> Self {
         let rest = |path: Option<_>| {
             let (first, rest): (&String, _) = path.and_then(<[String]>::split_first)?;
@@ -104,7 +104,7 @@ impl<'a, 'p> DeserializeSeed<'a> for Name<'p> {
     type Value = WantedFields<'p>;
 
     fn deserialize<D: serde::Deserializer<'a>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        // The name is taken as bytes, because it may have a lone surrogate, too.
+        // The name is read as bytes, because the name may have a lone surrogate, too.
         deserializer.deserialize_bytes(self)
     }
 }

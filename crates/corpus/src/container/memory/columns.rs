@@ -1,4 +1,4 @@
-//! Reads a column of a record batch where it lies.
+//! Reads a column of a record batch in place.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,13 +11,13 @@ use crate::container::table::{Cells, ColumnEnd, TextColumn, cells, is_text, text
 /// A column of a record batch.
 #[derive(Debug)]
 pub(super) enum MemoryColumn {
-    /// A column with one value per row, read where it lies.
+    /// A column with one value per row, read in place.
     Plain {
         array: ArrayRef,
-        /// The rows in which one of the structs around the column is null.
+        /// Rows in which one of the structs around the column is null.
         nulls: Option<NullBuffer>,
     },
-    /// Texts in lists, which are joined when a row is asked for.
+    /// Texts in lists, which are joined when a row is read.
     Lists(Cells),
 }
 
@@ -35,14 +35,15 @@ impl MemoryColumn {
         Self::Plain { array, nulls: None }
     }
 
-    /// The text of a row, where it lies; `None` for null, and for texts in lists.
+    /// Borrows the text of a row; `None` for null, and for texts in lists.
     pub(super) fn lent(&self, row: usize) -> Option<&str> {
         let Self::Plain { array, nulls } = self else { return None };
         let there = nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
         there.then(|| text_at(&**array, row)).flatten()
     }
 
-    /// The values of some rows as texts. Texts are borrowed; values of other types are written as texts once for all rows.
+    /// Returns the values of some rows as texts. Texts are borrowed; values of other types are written as texts once
+    /// for all rows.
     pub(super) fn values(&self, rows: Range<usize>) -> ColumnValues<'_> {
         match self {
             Self::Plain { array, nulls } if !is_text(array.data_type()) => {
@@ -77,13 +78,13 @@ impl TextColumn for MemoryColumn {
 
 /// The values of some rows of a column.
 pub(super) enum ColumnValues<'c> {
-    /// The values of the column, from this row on.
+    /// Borrowed values of the column, from this row on.
     Lent(&'c MemoryColumn, usize),
     Written(Cells),
 }
 
 impl ColumnValues<'_> {
-    /// The value number `at`, counted from 0; `None` for null.
+    /// Returns the value number `at`, counted from 0; `None` for null.
     pub(super) fn get(&self, at: usize) -> Option<&[u8]> {
         match self {
             Self::Lent(column, first) => column.lent(first + at).map(str::as_bytes),

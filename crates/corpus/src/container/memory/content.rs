@@ -1,4 +1,4 @@
-//! Documents in memory as the content of a source.
+//! Reads documents in memory, as the content of a source.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -27,9 +27,9 @@ use crate::sources::{
     TakeBatch,
 };
 
-/// Minimum bytes of a piece, unless the piece ends its batch.
+/// Minimum size of a piece in bytes, unless the piece ends its batch.
 const PIECE_BYTES: u64 = 1 << 20;
-/// Bytes that a row counts besides its text, so that many short texts are more than one piece.
+/// Number of bytes that a row counts besides its text, so that many short texts are more than one piece.
 const ROW_BYTES: u64 = 32;
 
 /// The rows of a source in memory.
@@ -89,7 +89,8 @@ impl MemoryRows {
         Ok(rows)
     }
 
-    /// Adds texts. The fields of the options do not count in a list of texts, and a value field can only be the text or the id.
+    /// Adds a block of texts. The fields of the options do not apply to a list of texts. A value field can only be
+    /// the text or the id.
     fn add_texts(&mut self, name: &str, block: &TextBlock, options: &ReadOptions) -> Result<()> {
         let text = || MemoryColumn::of_array(Arc::new(block.texts.clone()));
         let id = || block.ids.as_ref().map(|ids| MemoryColumn::of_array(Arc::new(ids.clone())));
@@ -137,7 +138,7 @@ impl MemoryRows {
         Ok(())
     }
 
-    /// Adds a batch, cut into pieces.
+    /// Cuts a batch into pieces, and adds it.
     fn add(&mut self, batch: MemoryBatch) {
         let number = self.batches.len();
         let (mut start, mut text_bytes) = (0, 0);
@@ -154,18 +155,19 @@ impl MemoryRows {
         self.batches.push(batch);
     }
 
-    /// The batch that a row lies in.
+    /// Returns the number of the batch that a row lies in.
     fn batch_of(&self, row: u64) -> usize {
         self.batches.partition_point(|batch| batch.first_row + batch.rows as u64 <= row)
     }
 
-    /// The value for a null: empty in a table, because its rows have the field, and `None` in a list of texts, whose records lack it.
+    /// Returns the value for a null: empty in a table, because its rows have the field, and `None` in a list of
+    /// texts, because its records lack the field.
     fn null(&self) -> Option<Cow<'static, str>> {
         self.schema.is_some().then_some(Cow::Borrowed(""))
     }
 }
 
-/// The columns of a list of texts.
+/// Returns the columns of a list of texts.
 fn text_schema(has_ids: bool) -> SchemaRef {
     let id = has_ids.then(|| Field::new("id", DataType::LargeUtf8, true));
     Arc::new(Schema::new(
@@ -173,7 +175,7 @@ fn text_schema(has_ids: bool) -> SchemaRef {
     ))
 }
 
-/// Why rows of one schema do not fit into another.
+/// Returns the reason why rows of one schema do not fit into another; `None` if they fit.
 fn difference(first: &Fields, second: &Fields) -> Option<String> {
     // The metadata of fields is left out, because it does not change their values.
     let plain = |fields: &Fields| {
@@ -189,8 +191,9 @@ fn difference(first: &Fields, second: &Fields) -> Option<String> {
     })
 }
 
-/// Makes a document of a row whose text is one value, and borrows the text from the batch. The text is not checked, because Arrow has
-/// checked that it is UTF-8. A second check, and a list of the texts of each row, took a tenth of the time of a run over short texts.
+/// Makes a document of a row with one text field, and borrows the text from the batch. The text is not checked,
+/// because Arrow has checked that it is UTF-8. A second check, and a list of the texts of each row, took a tenth of
+/// the time of a run over short texts.
 fn lent<'r>(texts: &'r [MemoryColumn], row: usize, id: Option<&'r [u8]>, limit: u64) -> Option<Document<'r>> {
     let [column] = texts else { return None };
     let text = column.lent(row).filter(|text| text.len() as u64 <= limit)?;
@@ -202,12 +205,12 @@ fn lent<'r>(texts: &'r [MemoryColumn], row: usize, id: Option<&'r [u8]>, limit: 
 }
 
 impl MemoryBatch {
-    /// The bytes of the text of a row.
+    /// Returns the size of the text of a row in bytes.
     fn text_bytes(&self, row: usize) -> u64 {
         self.texts.iter().map(|text| text.text_bytes(row)).sum()
     }
 
-    /// Some rows, with the id and the values written out for all of them.
+    /// Returns some rows, with their ids and values written as texts.
     fn stretch(&self, rows: Range<usize>) -> BatchRows<'_> {
         BatchRows {
             batch: self,
@@ -231,7 +234,8 @@ struct BatchRows<'b> {
 }
 
 impl BatchRows<'_> {
-    /// The bytes of the text of a row, counted from 0, and the document of the row, or why the row is none.
+    /// Returns the size of the text of a row in bytes, and the document of the row, or the reason why the row is no
+    /// document. Rows are counted from 0.
     fn document(&self, at: usize, options: &ReadOptions) -> (u64, std::result::Result<Document<'_>, Reject>) {
         let limit = options.record_limit();
         if let Some(document) = lent(&self.batch.texts, self.rows.start + at, self.id(at), limit) {
@@ -241,7 +245,7 @@ impl BatchRows<'_> {
         (row.text_bytes, row.document(options))
     }
 
-    /// The row number `at` of these rows, counted from 0.
+    /// Returns the row number `at` of these rows, counted from 0.
     fn row(&self, at: usize, limit: u64) -> TableRow<'_> {
         TableRow::of(&self.batch.texts, self.rows.start + at, self.id(at), limit)
     }
@@ -250,7 +254,7 @@ impl BatchRows<'_> {
         self.id.as_ref()?.get(at)
     }
 
-    /// The values of a row. `null` is the value for a null.
+    /// Returns the values of a row. `null` is the value for a null.
     fn values<'v>(&'v self, at: usize, null: Option<&Cow<'v, str>>) -> Vec<Option<Cow<'v, str>>> {
         let value = |value: &'v Option<ColumnValues<'_>>| {
             let found = value.as_ref().and_then(|value| value.get(at)).map(String::from_utf8_lossy);

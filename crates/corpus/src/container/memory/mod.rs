@@ -1,7 +1,8 @@
 //! Documents in memory: a list of texts, or a table of record batches.
 //!
-//! A source is cut into pieces of rows when it is opened. The place of a record is its row. All readings borrow the text where it
-//! lies, so nothing is decoded and no temporary file is made. Only texts in lists are copied, to be joined.
+//! A source is cut into pieces of rows when it is opened. The place of a record is its row. All readings borrow the
+//! text in place, so nothing is decoded and no temporary file is made. Only texts in lists are copied, because they
+//! are joined.
 
 mod columns;
 mod content;
@@ -27,7 +28,7 @@ impl Format {
         Self::in_memory("table-in-memory", "a table in memory", Layout::Records);
 }
 
-/// The format of documents in memory.
+/// Returns the format of documents in memory.
 pub(crate) fn format_of(memory: &InMemory) -> Format {
     match memory.held() {
         HeldDocuments::Texts(_) => Format::TEXTS_IN_MEMORY,
@@ -35,14 +36,14 @@ pub(crate) fn format_of(memory: &InMemory) -> Format {
     }
 }
 
-/// A list of texts.
+/// Container of a list of texts.
 pub(super) static TEXTS: MemoryContainer =
     MemoryContainer { format: Format::TEXTS_IN_MEMORY, output_format: Format::JSONL };
-/// A table.
+/// Container of a table.
 pub(super) static TABLE: MemoryContainer =
     MemoryContainer { format: Format::TABLE_IN_MEMORY, output_format: Format::ARROW };
 
-/// Documents in memory. Outputs have the format of a file, which is always a conversion.
+/// Container of documents in memory. An output has the format of a file, so writing is always a conversion.
 #[derive(Debug)]
 pub(super) struct MemoryContainer {
     format: Format,

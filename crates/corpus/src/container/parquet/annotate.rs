@@ -1,4 +1,4 @@
-//! Writes rows with their annotations as one more column.
+//! Writes rows with their annotations in one more column.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,10 +24,11 @@ use crate::error::Result;
 use crate::output::{Output, TableCompression};
 use crate::sources::Sources;
 
-/// The key under which writers that come from Arrow keep the Arrow schema. Readers insist that it agrees with the columns.
+/// Metadata key under which writers based on Arrow keep the Arrow schema. Readers refuse a file if this schema and
+/// the columns differ.
 const ARROW_SCHEMA: &str = "ARROW:schema";
 
-/// Writes the rows with their annotations as one Parquet file like the first of `sources`.
+/// Writes the rows with their annotations as one Parquet file, in the form of the first of `sources`.
 pub(super) fn annotate(
     sources: &Sources,
     numbers: Range<u32>,
@@ -73,7 +74,8 @@ fn with_column(root: &Type) -> ParquetResult<TypePtr> {
     Ok(Arc::new(Type::group_type_builder(root.name()).with_fields(fields).build()?))
 }
 
-/// Adapts a value of the metadata to the new file, whose Arrow schema has one more column. A schema that cannot be read is left out.
+/// Adapts a value of the metadata to the new file. The Arrow schema gets one more column, and is left out if it
+/// cannot be read.
 fn with_field(value: &KeyValue) -> Option<KeyValue> {
     if value.key != ARROW_SCHEMA {
         return Some(value.clone());
@@ -108,7 +110,8 @@ fn write_annotations(
     write_column::<DoubleType>(group, annotations, Repetition::OPTIONAL, |annotation| annotation.similarity)
 }
 
-/// Writes a column with a value of each annotation. Annotations are written in batches, because their values are copied.
+/// Writes a column with one value per annotation. Annotations are written in batches, because their values are
+/// copied.
 fn write_column<T: DataType>(
     group: &mut SerializedRowGroupWriter<'_, &mut Output>,
     annotations: &[Annotation<'_>],
@@ -135,7 +138,7 @@ mod tests {
 
     use super::*;
 
-    /// Encodes a schema as the metadata keeps it.
+    /// Encodes a schema in the form that the metadata keeps.
     fn encoded(fields: Vec<Field>) -> KeyValue {
         let schema = Schema::new(fields);
         let message = IpcDataGenerator::default().schema_to_bytes_with_dictionary_tracker(

@@ -1,7 +1,7 @@
-//! Rows of a Parquet file as record batches, and the other way round.
+//! Converts rows of a Parquet file to record batches, and record batches to rows.
 //!
-//! Only conversion goes through Arrow. A copy from Parquet to Parquet does not, because some columns have no Arrow type that
-//! becomes the same column again.
+//! Only conversion uses Arrow. A copy from Parquet to Parquet does not, because some columns have no Arrow type from
+//! which the same column could be written again.
 
 use std::sync::Arc;
 
@@ -25,14 +25,14 @@ use crate::output::{Output, TableCompression};
 use crate::source::SourceReader;
 use crate::sources::TakeBatch;
 
-/// Decoded bytes of a batch, approximately. A batch has at most [`BATCH_ROWS`] rows.
+/// Approximate decoded size of a batch, in bytes. A batch has at most [`BATCH_ROWS`] rows.
 const BATCH_BYTES: u64 = 8 << 20;
 const BATCH_ROWS: u64 = 8 << 10;
-/// Encoded bytes of a row group, approximately. A row group is held in memory until it is written.
+/// Approximate encoded size of a row group, in bytes. A row group is held in memory until it is written.
 const GROUP_BYTES: usize = 64 << 20;
 
 impl ParquetFile {
-    /// The columns as Arrow describes them.
+    /// Returns the columns as an Arrow schema.
     pub(super) fn arrow_schema(&self, reader: &SourceReader) -> Result<SchemaRef> {
         Ok(Arc::clone(self.described(reader)?.schema()))
     }
@@ -42,7 +42,8 @@ impl ParquetFile {
             .map_err(|error| error.at(reader.name(), "its schema"))
     }
 
-    /// The columns as they are read: texts as views, because a page holds a text of its dictionary once for many rows.
+    /// Describes the columns with texts as string views, because a batch of views stores a dictionary value once for
+    /// many rows.
     fn described_with_views(&self, reader: &SourceReader) -> Result<ArrowReaderMetadata> {
         let schema = self.arrow_schema(reader)?;
         let viewed = |field: &FieldRef| match field.data_type() {
@@ -58,7 +59,7 @@ impl ParquetFile {
             .map_err(|error| error.at(reader.name(), "its schema"))
     }
 
-    /// Gives rows to `take` as record batches with all columns.
+    /// Passes rows to `take` as record batches with all columns.
     pub(super) fn arrow_batches(
         &self,
         reader: &SourceReader,
@@ -100,7 +101,7 @@ impl ParquetFile {
     }
 }
 
-/// A Parquet file that is written by record batches.
+/// Writer of a Parquet file, from record batches.
 pub(super) struct ParquetWriter<'o>(Option<ArrowWriter<&'o mut Output>>);
 
 impl<'o> ParquetWriter<'o> {
@@ -137,7 +138,7 @@ impl WriteBatch for ParquetWriter<'_> {
     }
 }
 
-/// Why Parquet cannot hold columns; `None` if it can.
+/// Returns the reason why Parquet cannot hold these columns; `None` if it can.
 pub(super) fn not_parquet(schema: &Schema) -> Option<String> {
     if let Some((column, kind)) = schema.fields().iter().find_map(without_type) {
         return Some(format!("it has no type for {}, which the column `{column}` holds", many_of(kind)));
@@ -149,17 +150,18 @@ pub(super) fn not_parquet(schema: &Schema) -> Option<String> {
     }
 }
 
-/// The path of the first column or member for which Parquet has no type, and its type.
+/// Returns the path of the first column or member for which Parquet has no type, and the type of that column or
+/// member.
 fn without_type(field: &FieldRef) -> Option<(String, &DataType)> {
     let inside = |way: &str, field| {
         let (path, kind) = without_type(field)?;
-        // The name of the items of a list is left out, because paths write `[]` for it.
+        // The name of the list items is left out, because paths write `[]` instead.
         let rest = path.strip_prefix(field.name().as_str()).unwrap_or_default();
         Some((format!("{way}{rest}"), kind))
     };
     let name = field.name();
     match field.data_type() {
-        // The library takes intervals with nanoseconds for the schema and refuses them when it writes rows.
+        // The library accepts a schema with nanosecond intervals, but fails when it writes the rows.
         kind @ (DataType::Union(..) | DataType::Interval(IntervalUnit::MonthDayNano)) => {
             Some((name.clone(), kind))
         }
@@ -204,7 +206,7 @@ mod tests {
         for kind in [DataType::Int8, list(DataType::Utf8), DataType::Interval(IntervalUnit::DayTime)] {
             assert_eq!(refused(kind), None);
         }
-        // The library itself would refuse the type only when it writes rows.
+        // The library itself accepts the type in a schema, and would fail only when it writes rows.
         assert!(ArrowSchemaConverter::new().convert(&Schema::new(vec![field("a", nano)])).is_ok());
     }
 }

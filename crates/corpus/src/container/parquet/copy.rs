@@ -32,12 +32,12 @@ use crate::output::{Output, TableCompression};
 use crate::source::SourceReader;
 use crate::sources::Sources;
 
-/// Bytes of one column that are decoded together.
+/// Number of bytes of one column that are decoded together.
 const BATCH_BYTES: u64 = 1 << 20;
 /// Maximum number of rows that are decoded together.
 pub(super) const BATCH_ROWS: usize = 1024;
 
-/// Writes the rows at `places` as one Parquet file like the first of `sources`.
+/// Writes the rows at `places` as one Parquet file, in the form of the first of `sources`.
 pub(super) fn copy(
     sources: &Sources,
     numbers: Range<u32>,
@@ -58,11 +58,11 @@ pub(super) fn copy(
     Ok(())
 }
 
-/// Threads and memory of a copy.
+/// Number of threads of a copy, and its memory limit.
 #[derive(Clone, Copy)]
 pub(super) struct CopyRoom {
     threads: usize,
-    /// Maximum bytes of columns in memory.
+    /// Maximum number of bytes of columns in memory.
     bytes: u64,
     /// Whether columns keep their compression, so that their compressed size is known.
     keeps: bool,
@@ -76,7 +76,7 @@ impl CopyRoom {
 
     /// Estimates the bytes of the copy of a row group, if all rows are copied.
     fn group_bytes<T>(self, sources: &Sources, selection: &Selection<T>) -> Result<u64> {
-        // A row group that is not there is an error of the copy.
+        // A missing row group counts nothing, because the copy itself reports it.
         let group = file(sources, selection.source)?.metadata.row_groups().get(selection.part);
         let bytes = group.map_or(&[][..], |group| group.columns()).iter().map(|chunk| {
             let bytes = if self.keeps { chunk.compressed_size() } else { chunk.uncompressed_size() };
@@ -85,14 +85,14 @@ impl CopyRoom {
         Ok(bytes.sum())
     }
 
-    /// Takes the next selections whose copies fit into the memory together. Takes one selection at least, if there is one. Also returns
-    /// the bytes of the copies.
+    /// Takes the next selections whose copies fit into the memory together, and at least one selection. Returns the selections and the
+    /// number of bytes of their copies.
     fn round<T>(
         self,
         sources: &Sources,
         selections: &mut Peekable<impl Iterator<Item = Selection<T>>>,
     ) -> Result<(Vec<Selection<T>>, u64)> {
-        /// Maximum number of row groups per thread. Each selection holds the numbers of its rows.
+        /// Maximum number of row groups per thread, because the row numbers of each selection take memory, too.
         const PER_THREAD: usize = 4;
         let (mut round, mut bytes) = (vec![], 0);
         while let Some(next) = selections.peek() {
@@ -134,7 +134,7 @@ pub(super) fn copy_groups<T: Sync>(
     }
 }
 
-/// A column of a row group in memory.
+/// Copied column of a row group, in memory.
 struct WrittenColumn {
     bytes: Bytes,
     close: ColumnCloseResult,
@@ -163,7 +163,7 @@ fn copy_round<T: Sync>(
                 while !stop.load(Ordering::Relaxed) {
                     let task = next.fetch_add(1, Ordering::Relaxed);
                     let Some((selection, number)) = columns.get(task) else { return };
-                    // The receiver lives until all columns are written, or until an error ends the copy.
+                    // `send` fails only after an error, because the receiver is dropped then.
                     if send.send((task, written_column(sources, selection, *number, target))).is_err() {
                         return;
                     }
@@ -188,11 +188,11 @@ fn copy_round<T: Sync>(
     })
 }
 
-/// Columns in the order of their tasks.
+/// Copied columns, which `next` returns in the order of the output.
 struct WrittenColumns {
     receive: Receiver<(usize, Result<WrittenColumn>)>,
     next: usize,
-    /// Columns that were written before an earlier one.
+    /// Columns that threads finished before an earlier column.
     waiting: BTreeMap<usize, Result<WrittenColumn>>,
 }
 
@@ -204,7 +204,7 @@ impl WrittenColumns {
                 return column;
             }
             let Ok((task, column)) = self.receive.recv() else {
-                // Only a thread that panicked sends nothing, and the scope resumes its panic.
+                // `recv` fails only if a thread panicked, and then the scope resumes the panic.
                 return Err(writing(ParquetError::General("a thread ended early".to_owned())));
             };
             self.waiting.insert(task, column);
@@ -229,20 +229,21 @@ fn written_column<T>(
     })
 }
 
-/// Converts an error of the writer, which is ours, or one that no input can cause.
+/// Converts an error of the writer. The error is our own, or is one that no input can cause.
 pub(super) fn writing(error: ParquetError) -> Error {
     Foreign::from(error).while_writing("the row group being written")
 }
 
-/// The Parquet file that a source is.
+/// Returns the open Parquet file of a source.
 pub(super) fn file(sources: &Sources, source: u32) -> Result<&ParquetFile> {
     Ok(&sources.content_as::<OpenTable<ParquetFile>>(source)?.form)
 }
 
-/// The file whose form the output takes: the first that has rows, because only row groups state compression and encodings.
+/// Returns the file whose form the output takes: the first that has rows, because only row groups state compression
+/// and encodings.
 pub(super) fn model(sources: &Sources, numbers: Range<u32>) -> Result<&ParquetFile> {
     let has_rows = |source: &u32| file(sources, *source).is_ok_and(|file| file.metadata.num_row_groups() > 0);
-    // A source that cannot be read is no table, so it is passed over.
+    // A source that cannot be read has no form, so it is skipped.
     let is_table = |source: &u32| file(sources, *source).is_ok();
     let model = numbers.clone().find(has_rows).or_else(|| numbers.clone().find(is_table));
     file(sources, model.unwrap_or(numbers.start))
@@ -330,12 +331,12 @@ fn copy_column<T>(
     }
 }
 
-/// The copy of some rows of a column.
+/// Settings for copying some rows of a column.
 struct Transfer<'a> {
-    /// The number of the first row of the row group in its file.
+    /// Number of the first row of the row group in its file.
     first_row: u64,
     rows: &'a [Range<u64>],
-    /// The number of rows that are decoded together.
+    /// Number of rows that are decoded together.
     batch: usize,
     /// Whether the column has definition levels.
     definition: bool,
@@ -395,7 +396,7 @@ fn cut_short(row: u64) -> ParquetError {
     ParquetError::EOF(format!("it ends before row {row} of its row group"))
 }
 
-/// Rows that were read and not yet written.
+/// Rows that were read and are not yet written.
 struct HeldRows<V> {
     values: Vec<V>,
     definitions: Vec<i16>,

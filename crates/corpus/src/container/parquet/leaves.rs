@@ -1,25 +1,25 @@
 //! Finds the names of the columns of a file, and the levels at which their lists begin.
 //!
-//! Parquet stores a column for each leaf of its schema, and a list takes up to three nodes of the schema: the standard writes
-//! `group tags (LIST) { repeated group list { optional binary element; } }`, older writers leave out one of the inner nodes or
-//! both. People name the elements of the list, so all these forms are `tags[]`. The rules for the older forms are those of the
-//! format's own documentation (`LogicalTypes.md`, "Backward-compatibility rules").
+//! Parquet stores a column for each leaf of its schema, and a list takes up to three nodes of the schema. The
+//! standard form is `group tags (LIST) { repeated group list { optional binary element; } }`; older writers leave out
+//! one or both of the inner nodes. Users name the elements of the list, so all these forms are `tags[]`. The rules
+//! for the older forms are in the documentation of the format (`LogicalTypes.md`, "Backward-compatibility rules").
 
 use ::parquet::basic::{ConvertedType, LogicalType, Repetition};
 use ::parquet::schema::types::{Type, TypePtr};
 
 use crate::field::FieldPath;
 
-/// A column of the file.
+/// A column of the file, which is a leaf of the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Leaf {
     pub(super) path: FieldPath,
-    /// The definition level from which on the outermost list of the column exists; below it, the row is null. `None` if the column is in no
-    /// list.
+    /// Definition level from which on the outermost list of the column exists; at lower levels, the row is null.
+    /// `None` if the column is in no list.
     pub(super) listed_from: Option<i16>,
 }
 
-/// The columns of a schema, in order; `None` for keys and values of maps, because a map is no list.
+/// Returns the columns of a schema, in order; `None` for keys and values of maps, because a map is no list.
 pub(super) fn leaves(root: &Type) -> Vec<Option<Leaf>> {
     let mut out = Vec::new();
     for field in root.get_fields() {
@@ -30,11 +30,11 @@ pub(super) fn leaves(root: &Type) -> Vec<Option<Leaf>> {
     out
 }
 
-/// The route from the root to a node.
+/// Route from the root of the schema to a node.
 #[derive(Clone)]
 struct LeafPath {
     path: FieldPath,
-    /// The definition level of a value at the node.
+    /// Definition level of a value at the node.
     level: i16,
     listed_from: Option<i16>,
     is_mapped: bool,
@@ -45,7 +45,7 @@ impl LeafPath {
         Self { level: self.level + 1, ..self }
     }
 
-    /// The route to the elements of a list.
+    /// Returns the route to the elements of a list.
     fn each(self) -> Self {
         let listed_from = self.listed_from.or(Some(self.level));
         Self { path: self.path.each(), level: self.level + 1, listed_from, ..self }
@@ -57,18 +57,18 @@ fn repetition(node: &Type) -> Repetition {
     if info.has_repetition() { info.repetition() } else { Repetition::REQUIRED }
 }
 
-/// Adds the columns of a field, whose name is the last of the route.
+/// Adds the columns of a field, whose name is the last name of the route.
 fn add_field(field: &TypePtr, way: LeafPath, out: &mut Vec<Option<Leaf>>) {
     let way = match repetition(field) {
         Repetition::REQUIRED => way,
         Repetition::OPTIONAL => way.optional(),
-        // A repeated field without annotation is a list, whose values are never null.
+        // A repeated field without annotation is a list, and its values are never null.
         Repetition::REPEATED => way.each(),
     };
     add_value(field, way, out);
 }
 
-/// Adds the columns of the node at the end of this route, in which the repetition of the node is counted already.
+/// Adds the columns of the node at the end of this route. The route already counts the repetition of the node.
 fn add_value(node: &TypePtr, way: LeafPath, out: &mut Vec<Option<Leaf>>) {
     if node.is_primitive() {
         let LeafPath { path, listed_from, is_mapped, .. } = way;
@@ -118,7 +118,7 @@ mod tests {
 
     use super::*;
 
-    /// The names of the columns, each with the level from which on its list exists.
+    /// Returns the names of the columns, each with the level from which on its list exists.
     fn named(schema: &str) -> Vec<String> {
         let schema = parse_message_type(&format!("message m {{ {schema} }}")).unwrap();
         let found = leaves(&schema);

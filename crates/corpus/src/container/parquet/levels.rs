@@ -1,18 +1,19 @@
-//! Counts the rows of a page by its repetition levels, which state the values that begin a row.
+//! Counts the rows of a page by its repetition levels. A value with the level 0 begins a row.
 
 use ::parquet::basic::Encoding;
 use ::parquet::errors::{ParquetError, Result};
 
-/// The result of counting the repetition levels of a page.
+/// Rows of a page, counted by its repetition levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PageLevels {
-    /// The number of rows that begin in the page.
+    /// Number of rows that begin in the page.
     pub(super) rows: u64,
     /// Whether the page begins within a row.
     pub(super) is_continued: bool,
 }
 
-/// Counts the rows that begin in a data page of the first version, whose bytes begin with the repetition levels.
+/// Counts the rows that begin in a data page of the first version. The repetition levels are the first bytes of the
+/// page.
 pub(super) fn begun(page: &[u8], encoding: Encoding, values: u32, max_level: i16) -> Result<PageLevels> {
     if encoding != Encoding::RLE {
         return Err(ParquetError::NYI(format!("repetition levels with the encoding {encoding}")));
@@ -27,7 +28,8 @@ pub(super) fn begun(page: &[u8], encoding: Encoding, values: u32, max_level: i16
         .ok_or_else(|| ParquetError::EOF("its repetition levels are cut short".to_owned()))
 }
 
-/// Counts the zeros of levels that are stored in runs: a run of one value, or values packed in `bits` bits each.
+/// Counts the zeros among levels that are stored in runs. A run is one repeated value, or values packed in `bits`
+/// bits each.
 fn count(mut bytes: &[u8], bits: u32, values: u64) -> Option<PageLevels> {
     let mut begun = PageLevels { rows: 0, is_continued: false };
     let mut counted = 0;
@@ -45,7 +47,7 @@ fn count(mut bytes: &[u8], bits: u32, values: u64) -> Option<PageLevels> {
             counted += run;
             continue;
         }
-        // The last group of eight may be cut off behind its last value, so fewer bytes may be stored.
+        // The file may leave out the bytes behind the last value of a group of eight, so fewer bytes may be stored.
         let stored = usize::try_from(run.checked_mul(bits.into())?).ok()?.min(bytes.len());
         let (packed, rest) = bytes.split_at(stored);
         bytes = rest;
@@ -60,7 +62,7 @@ fn count(mut bytes: &[u8], bits: u32, values: u64) -> Option<PageLevels> {
     Some(begun)
 }
 
-/// Whether `bits` bits are all 0; `None` if the bytes end before.
+/// Reports whether `bits` bits are all 0; `None` if the bytes end before.
 fn is_zero(packed: &[u8], from: u64, bits: u32) -> Option<bool> {
     let mut zero = true;
     for bit in from..from + u64::from(bits) {

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::source::SourceReader;
 
 impl ParquetFile {
-    /// Decodes rows, which all lie in one row group.
+    /// Decodes the wanted columns of some rows, which all lie in one row group.
     pub(super) fn rows(&self, reader: &SourceReader, rows: Range<u64>) -> Result<TableRows> {
         let mut cells = Vec::new();
         for (wanted, column) in self.columns.all().enumerate() {
@@ -81,7 +81,8 @@ impl ParquetFile {
     }
 }
 
-/// The texts in the lists of some rows. Elements of another type can only be nulls, because other columns were refused.
+/// Returns the texts in the lists of some rows. Elements of a type that is no text can only be nulls, because other
+/// columns were refused.
 fn lists(column: ColumnReader, stretch: &ColumnRows, listed_from: i16) -> ParquetResult<Cells> {
     match column {
         ColumnReader::ByteArrayColumnReader(column) => {
@@ -107,11 +108,11 @@ fn lists_of_nulls<T: DataType>(
     Ok(Cells::default().in_lists(vec![level]))
 }
 
-/// The rows of a column that are decoded.
+/// Rows of a column to be decoded.
 struct ColumnRows {
     skipped: usize,
     rows: usize,
-    /// The definition level of a value that is not null.
+    /// Definition level of a value that is not null.
     max_level: i16,
 }
 
@@ -135,7 +136,7 @@ impl ColumnRows {
         }))
     }
 
-    /// The values of rows with lists, without nulls, and the range of values of each row.
+    /// Returns the values of rows with lists, without nulls, and the range of values per row.
     fn decode_lists<T: DataType>(
         &self,
         mut column: ColumnReaderImpl<T>,

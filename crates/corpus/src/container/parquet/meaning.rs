@@ -1,11 +1,11 @@
-//! The meaning of the whole numbers of a column.
+//! Finds the meaning of the whole numbers of a column.
 
 use ::parquet::basic::{ConvertedType, LogicalType, TimeUnit};
 use ::parquet::schema::types::ColumnDescriptor;
 
 use crate::container::table::{days, decimal};
 
-/// The meaning of the whole numbers of a column.
+/// Meaning of the whole numbers of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     /// Signed numbers.
@@ -14,7 +14,7 @@ pub(super) enum Meaning {
     Unsigned,
     /// Days since 1970.
     Days,
-    /// Numbers with this many digits behind the point: timestamps in seconds since 1970, and decimal numbers.
+    /// Decimal numbers with this many digits behind the point. Timestamps are such numbers, in seconds since 1970.
     Decimal(u32),
 }
 
@@ -27,7 +27,8 @@ impl Meaning {
                 TimeUnit::NANOS => 9,
             });
         }
-        // The older type decides about all others, because a column with another logical type has the older type beside it.
+        // The converted type decides about all other columns, because a column with another logical type also has a
+        // converted type.
         match column.converted_type() {
             ConvertedType::UINT_8
             | ConvertedType::UINT_16

@@ -1,13 +1,14 @@
-//! Parquet files.
+//! Reads and writes Parquet files.
 //!
-//! Parquet files are read and written column by column, with Parquet's own levels and physical types and without a detour
-//! through Arrow: a 96-bit timestamp, a decimal in a byte array, a list in the old two-level form or a JSON annotation
-//! has no Arrow type that becomes the same column again. A copy therefore has the schema of the input to the last field id,
-//! its key-value metadata, its sorting columns and, unless another is chosen, its compression.
+//! Parquet files are read and written column by column, with Parquet's own levels and physical types, and not through
+//! Arrow. A 96-bit timestamp, a decimal in a byte array, a list in the old two-level form and a JSON annotation have
+//! no Arrow type from which the same column could be written again. A copy therefore has the same schema as the
+//! input, including the field ids, the same key-value metadata and sorting columns and, unless another is chosen, the
+//! same compression.
 //!
-//! Memory is bounded by pages, not by row groups: the pages of the text and id columns are located once, by their
-//! headers, and a scan decodes a few of them at a time, wherever they lie in their row group. Values stay where they were
-//! decoded, so that a value of a dictionary takes no more room for many rows than for one.
+//! Memory is bounded by pages, not by row groups. The pages of the text and id columns are located once, by their
+//! headers, and a scan decodes a few pages at a time, wherever they lie in their row group. Values stay where they
+//! were decoded, so a dictionary value that many rows share is in memory once.
 
 mod annotate;
 mod convert;
@@ -42,7 +43,7 @@ use crate::output::{Output, OutputVerdict, TableCompression};
 use crate::source::SourceReader;
 use crate::sources::{Content, Sources, TakeBatch};
 
-/// Parquet.
+/// Container of Parquet.
 #[derive(Debug)]
 pub(super) struct Parquet;
 
@@ -112,7 +113,7 @@ impl Container for Parquet {
     }
 }
 
-/// An open Parquet file: the parts of it that stay in memory.
+/// An open Parquet file: the parts of it that are kept in memory.
 #[derive(Debug)]
 pub(super) struct ParquetFile {
     metadata: Arc<ParquetMetaData>,
@@ -126,17 +127,17 @@ pub(super) struct ParquetFile {
 #[derive(Debug)]
 struct RowGroup {
     rows: Range<u64>,
-    /// The places of the pages of the wanted columns, in the order of [`ColumnNumbers::all`].
+    /// Places of the pages of the wanted columns, in the order of [`ColumnNumbers::all`].
     pages: Vec<ColumnPages>,
 }
 
 impl ParquetFile {
-    /// The top-level columns.
+    /// Returns the top-level columns.
     fn fields(&self) -> &[TypePtr] {
         self.metadata.file_metadata().schema_descr().root_schema().get_fields()
     }
 
-    /// The row group that a row lies in.
+    /// Returns the number of the row group that a row lies in.
     fn group_of(&self, row: u64) -> usize {
         self.groups.partition_point(|group| group.rows.end <= row)
     }
@@ -169,7 +170,7 @@ impl TableFormat for ParquetFile {
     }
 }
 
-/// Names a column in a message.
+/// Makes the name of a column for a message.
 fn place(group: usize, column: &str) -> String {
     format!("row group {group}, column `{}`", minwise::escape_control(column))
 }

@@ -21,17 +21,18 @@ use crate::options::ReadOptions;
 use crate::problem::FileProblem;
 use crate::source::SourceReader;
 
-/// Minimum decoded bytes of text of a piece, unless its row group ends.
+/// Minimum decoded size of the texts of a piece in bytes, unless its row group ends.
 const PIECE_BYTES: u64 = 64 << 10;
-/// Maximum rows of a piece. The decoded size of values of a dictionary is unknown, and each row takes some memory beside its text.
+/// Maximum number of rows of a piece. The limit is needed because the decoded size of dictionary values is unknown,
+/// and each row takes some memory beside its text.
 const PIECE_ROWS: u64 = 32 << 10;
-/// Minimum bytes that a row counts for, as it would in a file of lines.
+/// Minimum number of bytes that a row counts for, as in a file of lines.
 const ROW_BYTES: u64 = 32;
 
 impl ParquetFile {
     /// Reads the footer, finds the columns and locates their pages.
     pub(super) fn open(reader: &SourceReader, options: &ReadOptions) -> Result<OpenTable<Self>> {
-        // Statistics are not read, because they take most of the memory, and are computed anew for the output.
+        // Statistics are not read, because they take most of the memory. They are computed anew for the output.
         let lean = ParquetMetaDataOptions::new()
             .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
             .with_size_stats_policy(ParquetStatisticsPolicy::SkipAll);
@@ -51,7 +52,7 @@ impl ParquetFile {
             .collect();
         let mut columns = column::find(reader.name(), &known, options)
             .map_err(|error| raw_path(reader, &leaves, schema, options).unwrap_or(error))?;
-        // A column of type null holds no id.
+        // A column of type null is ignored, because it holds no ids.
         columns.id = columns.id.filter(|&id| !is_null(&schema.column(id)));
         let check = |number: usize, expected, fits: fn(&ColumnDescriptor) -> bool| {
             check(reader, &leaves, number, &schema.column(number), expected, fits)
@@ -82,7 +83,7 @@ impl ParquetFile {
     }
 }
 
-/// Refuses compressions that could not be copied, before the work begins.
+/// Refuses a row group with a compression that cannot be written, before the work begins.
 fn check_compression(reader: &SourceReader, number: usize, group: &RowGroupMetaData) -> Result<()> {
     for chunk in group.columns() {
         if matches!(chunk.compression_codec(), CompressionCodec::BROTLI | CompressionCodec::LZO) {
@@ -109,7 +110,7 @@ fn located(
     columns.all().map(locate).collect()
 }
 
-/// A column of a row group, and its pages.
+/// A column chunk of texts, and its pages.
 type TextPages<'g> = (&'g ColumnChunkMetaData, &'g ColumnPages);
 
 /// Cuts a row group into pieces at the pages of its texts.
@@ -118,7 +119,7 @@ fn cut(pieces: &mut Vec<Piece>, rows: Range<u64>, texts: &[TextPages<'_>]) {
     for (chunk, pages) in texts {
         let unfolds = chunk.uncompressed_size().max(1) as f64 / chunk.compressed_size().max(1) as f64;
         let size = |page: &PageLocation| (f64::from(page.compressed_page_size) * unfolds) as u64;
-        // If no row begins in a page at the end, the page is a part of the last row.
+        // If no row begins in the last pages, these pages are a part of the last row.
         let first_row =
             |page: &PageLocation| (rows.start + page.first_row_index as u64).min(rows.end.saturating_sub(1));
         starts.extend(pages.locations.iter().map(|page| (first_row(page), size(page))));
@@ -129,7 +130,7 @@ fn cut(pieces: &mut Vec<Piece>, rows: Range<u64>, texts: &[TextPages<'_>]) {
     let mut begun: Vec<Piece> = vec![];
     let mut last_row = None;
     for (row, size) in starts {
-        // A page may have no rows, so that two pages begin with the same row.
+        // Two pages begin with the same row if no row begins in the first of them.
         match begun.last_mut() {
             Some(piece) if piece.size_bytes < least || last_row == Some(row) => piece.size_bytes += size,
             _ => begun.push(Piece { first_row: row, size_bytes: size }),
@@ -148,8 +149,9 @@ fn cut(pieces: &mut Vec<Piece>, rows: Range<u64>, texts: &[TextPages<'_>]) {
     }
 }
 
-/// Minimum decoded bytes of text of a piece of a row group. The pages of several columns do not end together. A piece therefore has
-/// about the size of the largest page, because smaller pieces would cut large pages and decode them again and again.
+/// Returns the minimum decoded size of the texts of a piece, in bytes. The pages of several columns do not end at the
+/// same rows. A piece therefore has about the size of the largest page, because smaller pieces would cut large pages
+/// and decode them repeatedly.
 fn least(texts: &[TextPages<'_>]) -> u64 {
     let page = |(chunk, pages): &TextPages<'_>| {
         u64::try_from(chunk.uncompressed_size()).unwrap_or(0) / pages.locations.len().max(1) as u64
@@ -158,7 +160,8 @@ fn least(texts: &[TextPages<'_>]) -> u64 {
     largest.unwrap_or(0).max(PIECE_BYTES)
 }
 
-/// Makes the error that a list was named as Parquet stores it; `None` if no list was.
+/// Makes the error that a list was named by its path in the file, such as `tags.list.element`; `None` if no list was
+/// named in this way.
 fn raw_path(
     reader: &SourceReader,
     leaves: &[Option<Leaf>],
@@ -197,25 +200,26 @@ fn check(
     Err(Error::inside(reader.name(), FileProblem::ColumnType { column, found, expected, in_lists: vec![] }))
 }
 
-/// Whether the type of a column is null, so that all its values are null.
+/// Reports whether the type of a column is null, so that all its values are null.
 fn is_null(column: &ColumnDescriptor) -> bool {
     matches!(column.logical_type_ref(), Some(LogicalType::Unknown))
 }
 
-/// Whether a column may hold texts. Old writers do not annotate texts, so only columns that are annotated as something else are refused.
+/// Reports whether a column may hold texts. Old writers do not annotate texts, so only columns that are annotated as
+/// something else are refused.
 fn is_text(column: &ColumnDescriptor) -> bool {
     column.physical_type() == Type::BYTE_ARRAY
         && column.converted_type() != ConvertedType::DECIMAL
         && column.converted_type() != ConvertedType::BSON
 }
 
-/// Whether a column holds values that can be read. Decimal numbers that are stored as bytes cannot.
+/// Reports whether a column holds values that can be read. Decimal numbers that are stored as bytes cannot be read.
 fn is_value(column: &ColumnDescriptor) -> bool {
     column.physical_type() != Type::FIXED_LEN_BYTE_ARRAY
         && (column.physical_type() != Type::BYTE_ARRAY || is_text(column))
 }
 
-/// Whether a column may hold ids.
+/// Reports whether a column may hold ids.
 fn is_id(column: &ColumnDescriptor) -> bool {
     match column.physical_type() {
         Type::BOOLEAN => true,

@@ -1,7 +1,7 @@
 //! Finds the pages of a column chunk.
 //!
-//! Newer files have an index of pages, but many writers leave it out. Page headers are always there: walking over them
-//! takes a small read per page, and nothing is decompressed, except for some pages of lists (see [`locate`]).
+//! Newer files have an index of pages, but many writers leave it out. Page headers always exist. Walking over them
+//! takes one small read per page and decompresses nothing, except some pages of lists (see [`locate`]).
 
 use std::io::{BufReader, Read};
 use std::sync::Arc;
@@ -18,23 +18,24 @@ use bytes::Bytes;
 use super::levels::{PageLevels, begun};
 use crate::source::SourceReader;
 
-/// Buffer size of a read, which is enough for the header of a page.
+/// Buffer size of a read, which suffices for the header of a page.
 const HEADER_BYTES: usize = 1 << 10;
 
-/// The pages of a column chunk.
+/// Pages of a column chunk.
 #[derive(Debug, Default)]
 pub(super) struct ColumnPages {
-    /// The places of the pages. The first row of a page is the first row that begins in it or behind it.
+    /// Places of the pages. The first row of a page is the first row that begins in the page or behind it.
     pub(super) locations: Vec<PageLocation>,
-    /// For each page, whether it begins within a row; empty if each row has one value.
+    /// Whether each page begins within a row; empty if each row has one value.
     is_continued: Vec<bool>,
 }
 
 /// Finds the pages of a column chunk.
 ///
-/// If rows have lists, a page of the first version does not state its number of rows, and may begin within a row: pyarrow cuts
-/// pages every so many values. Such pages are decompressed here once more than for reading, to count the rows, because a piece that
-/// starts at the beginning of its row group instead would decode the row group as often as it has pieces.
+/// If rows have lists, a page of the first version does not state its number of rows, and may begin within a row,
+/// because pyarrow ends a page after a fixed number of values. To count the rows of such pages, `locate` decompresses
+/// the pages, and reading decompresses them again. Without the counts, every piece would have to be decoded from the
+/// beginning of its row group.
 pub(super) fn locate(reader: &SourceReader, column: &ColumnChunkMetaData, rows: u64) -> Result<ColumnPages> {
     let recorder = Arc::new(Recorder { reader: reader.clone(), last: AtomicU64::new(0) });
     let mut pages = SerializedPageReader::new(Arc::clone(&recorder), column, rows as usize, None)?;
@@ -75,7 +76,7 @@ pub(super) fn locate(reader: &SourceReader, column: &ColumnChunkMetaData, rows: 
     Ok(found)
 }
 
-/// The rows that begin in a page.
+/// Counts the rows that begin in a page.
 fn begun_in(page: Option<Page>, max_level: i16) -> Result<PageLevels> {
     match page {
         Some(Page::DataPage { buf, num_values, rep_level_encoding, .. }) => {
@@ -85,19 +86,20 @@ fn begun_in(page: Option<Page>, max_level: i16) -> Result<PageLevels> {
     }
 }
 
-/// The pages of a column with lists, from a page on.
+/// Reader of the pages of a column with lists, from a page on.
 ///
-/// The library assumes that a page with a known place begins with a row. Here, each page states whether it does.
+/// The library assumes that a page with a known place begins with a row. `PageSection` states for each page whether
+/// it begins with a row.
 pub(super) struct PageSection<P> {
     pages: P,
-    /// The number of pages to skip before the next one.
+    /// Number of pages to skip before the next page.
     passed_over: usize,
     is_continued: std::vec::IntoIter<bool>,
 }
 
 impl<P: PageReader> PageSection<P> {
-    /// The pages from the one in which a row begins, and the rows to be skipped before that row: the rest of a row that began
-    /// before the page counts as one.
+    /// Makes a reader that begins with the page in which `row` begins. Also returns the number of rows to skip before
+    /// `row`. If the page begins within a row, that incomplete row counts as one row.
     pub(super) fn from_row(pages: P, located: &ColumnPages, row: usize) -> (Self, usize) {
         let first_row = |page: &PageLocation| usize::try_from(page.first_row_index).unwrap_or(0);
         let first = located.locations.partition_point(|page| first_row(page) <= row).saturating_sub(1);
@@ -134,7 +136,7 @@ impl<P: PageReader> PageReader for PageSection<P> {
                 return Ok(Some(page));
             }
             if self.passed_over == 0 {
-                // The number of rows is left out, so that the page is not skipped as a whole.
+                // The number of rows is left out, because the library could use it to skip the whole page.
                 return Ok(Some(PageMetadata { num_rows: None, num_levels: None, is_dict: false }));
             }
             self.pages.skip_next_page()?;
@@ -154,7 +156,7 @@ impl<P: PageReader> PageReader for PageSection<P> {
     }
 }
 
-/// Records the offset of the last header that was read, at which its page begins.
+/// Reader that records the offset of the last header that was read, which is the offset of its page.
 struct Recorder {
     reader: SourceReader,
     last: AtomicU64,
@@ -202,7 +204,7 @@ impl ChunkReader for SourceReader {
     }
 }
 
-/// A source read forwards from some position.
+/// Reader of a source, forwards from some position.
 pub(crate) struct SourceCursor {
     reader: SourceReader,
     at: u64,

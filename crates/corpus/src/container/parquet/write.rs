@@ -1,4 +1,4 @@
-//! The properties of a Parquet file that is written like another one.
+//! Chooses the properties of a Parquet file that is written in the form of another.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use ::parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
 
 use crate::output::TableCompression;
 
-/// The program that writes the file, in the form that readers parse.
+/// Name and version of the program that writes the file, in the form that readers parse.
 pub(super) const CREATED_BY: &str = concat!("minwise version ", env!("CARGO_PKG_VERSION"));
 
-/// The properties of a file like the one with this metadata: the same compression and encoding for each column, the same order
-/// of rows, and `key_values`.
+/// Returns the properties for a file in the form of the file with this metadata: the same compression and encoding
+/// for each column, the same order of rows, and `key_values`.
 pub(super) fn properties(
     metadata: &ParquetMetaData,
     key_values: Option<Vec<KeyValue>>,
@@ -32,11 +32,11 @@ pub(super) fn properties(
             }
         }
     }
-    // The version stays the default one, which every reader knows.
+    // The format version stays the default, because every reader knows it.
     Arc::new(properties.build())
 }
 
-/// The compression of a column that has been compressed by `before`.
+/// Returns the compression of a column of an output. `before` is the compression of the column in the input.
 pub(super) fn of_column(compression: TableCompression, before: Compression) -> Compression {
     match compression {
         TableCompression::Keep => before,
@@ -48,7 +48,8 @@ pub(super) fn of_column(compression: TableCompression, before: Compression) -> C
     }
 }
 
-/// Whether a writer chose an encoding. Plain values, dictionaries and levels are no choice, because writers fall back on them.
+/// Reports whether a writer chose an encoding. Plain values, dictionaries and levels are no choice, because writers
+/// fall back on them.
 fn is_chosen(encoding: &Encoding) -> bool {
     matches!(
         encoding,

@@ -1,4 +1,4 @@
-//! Annotations as a column.
+//! Makes a column of annotations.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use arrow_schema::{DataType, Field, Fields};
 
 use crate::annotation::{Annotation, MEMBER};
 
-/// The column that an annotation becomes, as Arrow describes it.
+/// Returns the column that annotations become, as an Arrow field.
 pub(crate) fn annotation_field() -> Field {
     let members = vec![
         Field::new("cluster", DataType::Utf8, false),
@@ -17,7 +17,7 @@ pub(crate) fn annotation_field() -> Field {
     Field::new(MEMBER, DataType::Struct(members.into()), false)
 }
 
-/// Annotations as a column, as [`annotation_field`] describes it.
+/// Returns annotations as a column of the form of [`annotation_field`].
 pub(crate) fn annotation_column(annotations: &[Annotation<'_>]) -> ArrayRef {
     let clusters: StringArray = annotations.iter().map(|annotation| Some(&*annotation.cluster)).collect();
     let keepers: StringArray =

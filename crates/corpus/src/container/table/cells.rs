@@ -1,4 +1,4 @@
-//! The values of a column of a piece.
+//! Holds the values of a column of a piece.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,27 +9,28 @@ use ::parquet::data_type::{AsBytes, ByteArray};
 use super::row::TextColumn;
 use crate::field::BETWEEN_ELEMENTS;
 
-/// The values of one column as bytes. A value that the column has once, for many rows, is stored once here, too.
+/// Values of one column as bytes. A value that the column stores once for many rows is stored once in `Cells`, too.
 ///
-/// Texts in lists are joined one row at a time, when a row is asked for. If all rows were joined at once, the values of a dictionary
-/// would take memory as often as rows have them.
+/// Texts in lists are joined one row at a time, when a row is read. If all rows were joined at once, a dictionary
+/// value would take memory once per row that has it.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
     bytes: Vec<u8>,
     values: Vec<ArrowCell>,
-    /// The levels of lists around the cells, the outermost first; none if a row has one cell.
+    /// Levels of lists around the cells, the outermost first; no levels if each row has one cell.
     levels: Vec<Level>,
 }
 
-/// For each list, the range of its elements among the lists of the next level, or among the cells; `None` if the list is null.
+/// For each list, the range of its elements among the lists of the next level, or among the cells; `None` if the list
+/// is null.
 pub(crate) type Level = Vec<Option<Range<usize>>>;
 
 #[derive(Clone, Debug)]
 enum ArrowCell {
     Null,
-    /// A value among the bytes.
+    /// A value that was copied to `bytes`.
     Here(Range<usize>),
-    /// A value where it was decoded: in a page, or in the dictionary of all its pages.
+    /// A value in place, where it was decoded: in a page, or in the dictionary of all pages of the column chunk.
     #[cfg(feature = "parquet")]
     There(ByteArray),
 }
@@ -45,7 +46,7 @@ impl Cells {
         self.values.push(cell.unwrap_or(ArrowCell::Null));
     }
 
-    /// The values at some places among these, in that order.
+    /// Returns the values at these places, in that order.
     pub(crate) fn picked(self, places: impl Iterator<Item = Option<usize>>) -> Self {
         let cell = |place: Option<usize>| place.and_then(|place| self.values.get(place)).cloned();
         let values = places.map(|place| cell(place).unwrap_or(ArrowCell::Null)).collect();
@@ -57,7 +58,7 @@ impl Cells {
         Self { levels, ..self }
     }
 
-    /// Visits the texts in a list, or in a cell behind the last level, in order.
+    /// Visits the texts in a list, in order. If `level` is behind the last level, visits the text of a cell.
     fn each_text<'c>(&'c self, level: usize, number: usize, visit: &mut dyn FnMut(&'c [u8])) {
         let Some(lists) = self.levels.get(level) else {
             return self.get(number).into_iter().for_each(visit);
@@ -67,7 +68,7 @@ impl Cells {
         }
     }
 
-    /// The value of a cell, counted from 0, which is that of a row if there are no lists; `None` for null.
+    /// Returns the value of a cell, counted from 0; `None` for null. If there are no lists, each row is a cell.
     pub(crate) fn get(&self, row: usize) -> Option<&[u8]> {
         match self.values.get(row)? {
             ArrowCell::Null => None,
@@ -77,7 +78,7 @@ impl Cells {
         }
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub(crate) fn len(&self) -> usize {
         self.levels.first().map_or(self.values.len(), Vec::len)
     }
@@ -155,7 +156,7 @@ mod tests {
     fn texts_in_lists_are_joined() {
         let texts = [Some("a"), None, Some(""), Some("中文"), Some("d")];
         let cells: Cells = texts.map(|text| text.map(ToOwned::to_owned)).into_iter().collect();
-        // Two rows may have the same elements.
+        // Lists may share elements, as two of these do.
         let inner = vec![Some(0..2), Some(2..4), None, Some(4..5), Some(1..2)];
         let cells = cells.in_lists(vec![vec![Some(0..3), None, Some(0..0), Some(3..4), Some(3..5)], inner]);
         let found = [0, 1, 2, 3, 4, 5].map(|row| cells.text(row));

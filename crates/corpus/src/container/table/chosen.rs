@@ -1,7 +1,7 @@
 //! Chooses rows of arrays.
 //!
-//! The kernels of `arrow-select` are not used, because that crate takes longer to compile than all else that tables in memory need.
-//! Kept rows lie in long runs, each of which is one copy here, too.
+//! The kernels of `arrow-select` are not used, because that crate takes longer to compile than all other code that
+//! tables in memory need. Kept rows lie in long runs, and one copy per run is fast.
 
 use std::ops::Range;
 
@@ -9,7 +9,8 @@ use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, make_array};
 use arrow_data::transform::MutableArrayData;
 use arrow_schema::ArrowError;
 
-/// Some rows of a batch, which are in order and apart. `first_row` is the number of its first row.
+/// Returns some rows of a batch. The ranges are in order and do not touch. `first_row` is the number of the first row
+/// of the batch.
 pub(in crate::container) fn chosen_rows(
     batch: &RecordBatch,
     first_row: u64,
@@ -27,7 +28,7 @@ pub(in crate::container) fn chosen_rows(
     RecordBatch::try_new_with_options(batch.schema(), columns, &options)
 }
 
-/// The elements of an array in these ranges, which are `count` elements together.
+/// Returns the elements of an array in these ranges, which contain `count` elements together.
 fn chosen(array: &dyn Array, rows: &[Range<usize>], count: usize) -> Result<ArrayRef, ArrowError> {
     let data = array.to_data();
     let mut copy = MutableArrayData::new(vec![&data], false, count);
@@ -37,7 +38,7 @@ fn chosen(array: &dyn Array, rows: &[Range<usize>], count: usize) -> Result<Arra
     Ok(make_array(copy.freeze()))
 }
 
-/// The elements at some places of an array, in that order; a place of `None` gives a null.
+/// Returns the elements at some places of an array, in that order; a place of `None` gives a null.
 pub(super) fn taken(
     array: &dyn Array,
     places: impl ExactSizeIterator<Item = Option<usize>>,
@@ -71,7 +72,7 @@ mod tests {
 
     use super::*;
 
-    /// Arrays of six elements, of types that are built in different ways.
+    /// Makes arrays of six elements, of types that are built in different ways.
     fn arrays() -> Vec<ArrayRef> {
         let texts = [Some("a"), None, Some(""), Some("a text that no view holds inline"), None, Some("b")];
         let numbers = [Some(1), Some(2), None, None, Some(5), Some(6)];
@@ -118,7 +119,7 @@ mod tests {
     fn rows_of_every_kind_of_array_are_those_of_the_kernels() {
         for array in arrays() {
             let kind = array.data_type().clone();
-            // A slice begins elsewhere in its buffers.
+            // The slice is tested because its elements do not begin at the beginning of its buffers.
             for array in [Arc::clone(&array), array.slice(1, 5)] {
                 let picked =
                     BooleanArray::from((0..array.len()).map(|row| row != 1 && row != 4).collect::<Vec<_>>());
@@ -128,7 +129,8 @@ mod tests {
                 assert_eq!(&found, &expected, "{kind}");
                 assert_eq!(found.nulls().is_some(), expected.nulls().is_some(), "{kind}");
                 if matches!(kind, DataType::RunEndEncoded(..) | DataType::Null) {
-                    // Runs and nulls are left out, because dictionaries with such values have no place of `None`.
+                    // Arrays of runs and of nulls are left out, because `taken` never gets such arrays together with
+                    // a place of `None`.
                     continue;
                 }
                 let places = Int32Array::from(vec![Some(3), None, Some(0), Some(3)]);

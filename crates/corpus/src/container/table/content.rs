@@ -1,4 +1,4 @@
-//! A table as the content of a source.
+//! Reads a table, as the content of a source.
 
 use std::any::Any;
 
@@ -19,7 +19,8 @@ use crate::unfolded::lost;
 
 impl<F: TableFormat> Content for OpenTable<F> {
     fn cuts(&self, source: &Source) -> CutPoints {
-        // The stored bytes of a piece are its share of the rows, because nothing states how many bytes rows take in the file.
+        // The stored size of a piece is estimated by its share of the rows, because no file states how many bytes its
+        // rows take.
         let rows = u128::from(self.rows.max(1));
         let before = |row: u64| (u128::from(source.size_bytes()) * u128::from(row) / rows) as u64;
         let sizes = self.pieces.iter().enumerate().map(|(number, piece)| {

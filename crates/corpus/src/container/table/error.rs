@@ -9,9 +9,9 @@ use crate::error::Error;
 use crate::problem::FileProblem;
 use crate::quiet::caught;
 
-/// An error that came through one of the libraries.
+/// An error that one of the libraries returned.
 pub(crate) enum Foreign {
-    /// An error of this crate, about a disk or a file that changed.
+    /// An error of this crate that the library passed on: a disk failed, or a file changed.
     Ours(Error),
     /// The message of the library.
     Words(String),
@@ -54,7 +54,7 @@ impl From<ArrowError> for Foreign {
     }
 }
 
-/// Finds our own error, if it is at the bottom of another one.
+/// Finds our own error, if it is wrapped in other errors.
 pub(crate) fn ours(error: Box<dyn StdError + Send + Sync>) -> Foreign {
     let error = match error.downcast::<Error>() {
         Ok(error) => return Foreign::Ours(*error),
@@ -70,7 +70,8 @@ pub(crate) fn ours(error: Box<dyn StdError + Send + Sync>) -> Foreign {
     }
 }
 
-/// Runs code of one of the libraries. The libraries return errors for most damage and panic at the rest, so a panic is damage, too.
+/// Runs code of one of the libraries. The libraries return errors for most damage and panic at other damage, so a
+/// panic becomes an error, too.
 pub(crate) fn guarded<T, E: Into<Foreign>>(decode: impl FnOnce() -> Result<T, E>) -> Result<T, Foreign> {
     match caught(decode) {
         Ok(result) => result.map_err(Into::into),

@@ -1,8 +1,8 @@
 //! Merges the schemas of several sources, and makes the columns of each source fit the result.
 //!
-//! A type fits another if every value stays the same: null fits all, an integer fits a wider one and a float that holds all
-//! integers of its width, a text is a text however it is stored, and members that one side lacks are null there. Any other type
-//! does not fit.
+//! A type fits another if every value stays the same. Null fits every type, an integer fits a wider integer and a
+//! float that holds all integers of its width, and a text fits every form in which texts are stored. A member that
+//! one struct lacks is null there. Any other type does not fit.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, Schema
 use super::chosen::taken;
 use super::words::many_of;
 
-/// The schema without dictionaries, which differ from batch to batch.
+/// Returns the schema without dictionaries, because dictionaries differ from batch to batch.
 pub(crate) fn unfolded(schema: &Schema) -> SchemaRef {
     let fields: Fields =
         schema.fields().iter().map(|field| with_type(field, unfolded_type(field.data_type()))).collect();
@@ -46,10 +46,11 @@ fn with_type(field: &Field, kind: DataType) -> FieldRef {
     Arc::new(field.clone().with_data_type(kind))
 }
 
-/// Columns of two sources that do not fit: the path of the column, and both types.
+/// A column of two sources that does not fit: the path of the column, and its types in the first and the second
+/// source.
 pub(crate) type Misfit = (String, DataType, DataType);
 
-/// Merges the columns of two sources, those of the first one first.
+/// Merges the columns of two sources. The columns of the first source come first.
 pub(crate) fn merged(first: &Fields, second: &Fields) -> Result<Fields, Misfit> {
     let mut all: Vec<FieldRef> = Vec::with_capacity(first.len());
     for field in first {
@@ -100,12 +101,12 @@ fn merged_items(first: &FieldRef, second: &FieldRef) -> Result<FieldRef, Misfit>
     Ok(Arc::new(first.as_ref().clone().with_data_type(items).with_nullable(true)))
 }
 
-/// The rest of a path, as it follows a name.
+/// Returns the rest of a path as it is written behind a name: with a dot, unless it is empty or begins with `[`.
 pub(crate) fn dotted(way: &str) -> String {
     if way.is_empty() || way.starts_with('[') { way.to_owned() } else { format!(".{way}") }
 }
 
-/// The type that holds every number of both.
+/// Returns the type that holds every number of two types; `None` if there is no such type.
 fn wider(first: &DataType, second: &DataType) -> Option<DataType> {
     let (one, another) = (first, second);
     let both = |fits: fn(&DataType) -> bool| fits(one) && fits(another);
@@ -118,12 +119,12 @@ fn wider(first: &DataType, second: &DataType) -> Option<DataType> {
     both(fits_float).then_some(DataType::Float64)
 }
 
-/// Whether a signed integer of 64 bits holds every value of a type.
+/// Reports whether a signed integer of 64 bits holds every value of a type.
 fn fits_signed(kind: &DataType) -> bool {
     kind.is_integer() && *kind != DataType::UInt64
 }
 
-/// Whether a float of 64 bits holds every value of a type.
+/// Reports whether a float of 64 bits holds every value of a type.
 fn fits_float(kind: &DataType) -> bool {
     let small = [
         DataType::Int8,
@@ -136,11 +137,11 @@ fn fits_float(kind: &DataType) -> bool {
     small.contains(kind) || [DataType::Float32, DataType::Float64].contains(kind)
 }
 
-/// Maximum bytes of texts that are written out together.
+/// Maximum size of texts that are written out together, in bytes.
 const SLICE_BYTES: usize = 64 << 20;
 
-/// Cuts a batch so that its texts do not fill the memory when they are written out, because a dictionary, or a buffer that views
-/// share, has a text once for many rows.
+/// Cuts a batch into slices of limited text. A dictionary, or a buffer under views, stores a text once for many rows,
+/// so the texts could fill the memory if they were written out once per row.
 pub(crate) fn slices(batch: &RecordBatch) -> Vec<Range<usize>> {
     let shared: Vec<&ArrayRef> =
         batch.columns().iter().filter(|column| is_shared(column.data_type())).collect();
@@ -166,7 +167,7 @@ fn is_shared(kind: &DataType) -> bool {
     }
 }
 
-/// The text of a row of an array, read where it lies; `None` for null, and for arrays of other types.
+/// Borrows the text of a row of an array; `None` for null, and for arrays of other types.
 pub(crate) fn text_at(array: &dyn Array, row: usize) -> Option<&str> {
     if array.is_null(row) {
         return None;
@@ -182,7 +183,8 @@ pub(crate) fn text_at(array: &dyn Array, row: usize) -> Option<&str> {
                 keys => Some(keys.value(row).as_usize()),
                 _ => None,
             );
-            // The key is compared with the number of values, because the unchecked constructors of Arrow do not check keys.
+            // The key is compared with the number of values, because the unchecked constructors of Arrow do not check
+            // keys.
             key.filter(|key| *key < values.len()).and_then(|key| text_at(&**values, key))
         }
         _ => None,
@@ -203,7 +205,7 @@ fn fitted(
     to: &Fields,
     rows: usize,
 ) -> Result<Vec<ArrayRef>, ArrowError> {
-    // A column is looked for at its old place first, because columns mostly keep their places.
+    // A column is first looked up at its old place, because columns mostly keep their places.
     let place = |number: usize, name: &str| {
         let is_there = from.get(number).is_some_and(|field| field.name() == name);
         if is_there { Some(number) } else { from.iter().position(|field| field.name() == name) }
@@ -227,7 +229,7 @@ fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
         (DataType::Dictionary(..), _) => {
             let dictionary = array.as_any_dictionary();
             if dictionary.values().is_empty() {
-                // No row has a value, and `normalized_keys` would panic.
+                // All rows are null, and `normalized_keys` would panic.
                 return Ok(new_null_array(to, array.len()));
             }
             let nulls = dictionary.keys().nulls();

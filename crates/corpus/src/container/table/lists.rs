@@ -10,8 +10,9 @@ use arrow_schema::DataType;
 
 use super::cells::Level;
 
-/// The range of elements of each list of an array, and the array of all elements; `None` if the array holds no lists. `nulls` are those
-/// of the lists and of the structs around them, because a list that is null may have any elements.
+/// Returns the range of elements of each list of an array, and the array of all elements; `None` if the array holds
+/// no lists. `nulls` are the nulls of the lists and of the structs around them. They are needed because a null list
+/// may still have elements.
 pub(super) fn elements(array: &dyn Array, nulls: Option<&NullBuffer>) -> Option<(Level, ArrayRef)> {
     let (lists, elements): (Vec<Range<usize>>, &ArrayRef) = match array.data_type() {
         DataType::List(_) => {
@@ -47,12 +48,12 @@ fn place(offset: impl TryInto<usize>) -> usize {
     offset.try_into().unwrap_or(0)
 }
 
-/// The ranges of lists that follow each other, so that each ends where the next begins.
+/// Returns the ranges of adjacent lists, each of which ends where the next begins.
 fn between<O: TryInto<usize> + Copy>(offsets: &[O]) -> Vec<Range<usize>> {
     offsets.iter().zip(offsets.iter().skip(1)).map(|(start, end)| place(*start)..place(*end)).collect()
 }
 
-/// The ranges of lists that lie anywhere.
+/// Returns the ranges of lists that may lie anywhere among the elements.
 fn from<O: TryInto<usize> + Copy>(offsets: &[O], sizes: &[O]) -> Vec<Range<usize>> {
     offsets.iter().zip(sizes).map(|(&start, &size)| place(start)..place(start) + place(size)).collect()
 }

@@ -1,14 +1,14 @@
 //! Tables: rows that are stored by column, in Parquet files and Arrow IPC.
 //!
-//! A row has no bytes of its own that could be read at a position, so its place is its number in the file. The unit of
-//! decoding is a *piece*: a few pages of a row group, or one record batch. A scan decodes pieces one after the other,
-//! and only the columns of the text, the id and wanted values. If a row is read again, its whole piece is
-//! [`unfolded`](crate::unfolded) to a temporary file, once for all its rows.
+//! A row has no bytes of its own that could be read at a position, so its place is its number in the file. The unit
+//! of decoding is a *piece*: a few pages of a row group, or one record batch. A scan decodes pieces one after the
+//! other, and only the columns of the texts, the id and the wanted values. If a row is read again, its whole piece is
+//! decoded to a temporary file ([`unfolded`](crate::unfolded)), once for all its rows.
 //!
-//! Output never goes through documents: whole columns are copied from file to file, so that the types,
-//! the nesting and the metadata are those of the input ([`parquet`](super::parquet), [`arrow`](super::arrow)).
+//! Output is not made of documents. Whole columns are copied from file to file, so that the types, the nesting and
+//! the metadata are the same as in the input ([`parquet`](super::parquet), [`arrow`](super::arrow)).
 
-// Code that only Parquet or only Arrow IPC uses is unused if the feature of that format is off.
+// If the feature of Parquet or Arrow IPC is off, the code that only this format uses is unused.
 #![cfg_attr(not(all(feature = "arrow", feature = "parquet")), allow(unused_imports))]
 
 mod annotations;
@@ -61,13 +61,13 @@ pub(crate) trait TableFormat: Debug + Send + Sync + 'static {
     /// Decodes the wanted columns of the rows of a piece.
     fn load(&self, reader: &SourceReader, piece: usize, rows: Range<u64>) -> Result<TableRows>;
 
-    /// The names of the top-level columns.
+    /// Returns the names of the top-level columns.
     fn columns(&self) -> Vec<&str>;
 
-    /// The columns as Arrow describes them.
+    /// Returns the columns as an Arrow schema.
     fn schema(&self, reader: &SourceReader) -> Result<SchemaRef>;
 
-    /// Gives rows of the file to `take` as record batches.
+    /// Passes rows of the file to `take` as record batches.
     fn batches(
         &self,
         reader: &SourceReader,
@@ -75,14 +75,14 @@ pub(crate) trait TableFormat: Debug + Send + Sync + 'static {
         take: &mut TakeBatch<'_>,
     ) -> Result<()>;
 
-    /// Why this file and another one cannot be written as one; `None` if they can.
+    /// Returns the reason why this file and another cannot be written as one; `None` if they can.
     fn difference(&self, other: &Self) -> Option<String>;
 }
 
-/// An open table: the parts of it that stay in memory.
+/// An open table: the parts of it that are kept in memory.
 #[derive(Debug)]
 pub(crate) struct OpenTable<F> {
-    /// The pieces, in the order of their rows; none is empty.
+    /// Pieces, in the order of their rows. No piece is empty.
     pub(crate) pieces: Vec<Piece>,
     pub(crate) rows: u64,
     pub(crate) form: F,
@@ -92,18 +92,18 @@ pub(crate) struct OpenTable<F> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) first_row: u64,
-    /// The bytes of the text of the piece, approximately.
+    /// Approximate size of the texts of the piece, in bytes.
     pub(crate) size_bytes: u64,
 }
 
 impl<F> OpenTable<F> {
-    /// The rows of a piece.
+    /// Returns the rows of a piece.
     fn piece_rows(&self, piece: usize) -> Range<u64> {
         let first = |piece: usize| self.pieces.get(piece).map_or(self.rows, |piece| piece.first_row);
         first(piece)..first(piece + 1)
     }
 
-    /// The piece in which a row lies.
+    /// Returns the number of the piece that a row lies in.
     fn piece_of(&self, row: u64) -> usize {
         self.pieces.partition_point(|piece| piece.first_row <= row).saturating_sub(1)
     }

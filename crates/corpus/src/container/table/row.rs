@@ -1,4 +1,4 @@
-//! A row as a document, and as bytes that can be read again.
+//! Reads a row as a document, and stores it as bytes that can be read again.
 
 use std::borrow::Cow;
 
@@ -7,32 +7,32 @@ use crate::field::join;
 use crate::options::ReadOptions;
 use crate::reject::{Reject, RejectReason};
 
-/// The values of a row that documents are made of; `None` for null.
+/// Values of a row from which a document is made; `None` for null.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TableRow<'r> {
     /// The text of each text field.
     pub(crate) texts: Vec<Option<Cow<'r, [u8]>>>,
     pub(crate) id: Option<&'r [u8]>,
-    /// The bytes of the text of the row. If they are over the limit, texts may have been left out.
+    /// Size of the text of the row in bytes. If this is over the limit, texts may have been left out.
     pub(crate) text_bytes: u64,
 }
 
-/// A column of texts, one for each row.
+/// A column of texts, one per row.
 pub(crate) trait TextColumn {
-    /// The text of a row, counted from 0: its value, or the texts in its lists, joined; `None` for null. An element that is null adds
-    /// nothing, so a list without texts gives an empty text.
+    /// Returns the text of a row, counted from 0: its value, or the texts in its lists, joined; `None` for null. An
+    /// element that is null adds nothing, so a list without texts gives an empty text.
     fn text(&self, row: usize) -> Option<Cow<'_, [u8]>>;
 
-    /// The bytes that the text of a row has.
+    /// Returns the size of the text of a row in bytes.
     fn text_bytes(&self, row: usize) -> u64;
 
-    /// Whether rows have lists, whose texts are joined.
+    /// Reports whether rows have lists, whose texts are joined.
     fn has_lists(&self) -> bool;
 }
 
 impl<'r> TableRow<'r> {
-    /// A row of these columns, counted from 0. If its text has more bytes than the limit, texts in lists are left out,
-    /// because a dictionary can make gigabytes of text out of a few bytes.
+    /// Makes a row of these columns, counted from 0. If its text has more bytes than `limit`, texts in lists are left
+    /// out, because a dictionary can make gigabytes of text out of a few bytes.
     pub(crate) fn of(texts: &'r [impl TextColumn], row: usize, id: Option<&'r [u8]>, limit: u64) -> Self {
         let text_bytes = texts.iter().map(|text| text.text_bytes(row)).sum();
         let is_long = text_bytes > limit;
@@ -40,7 +40,7 @@ impl<'r> TableRow<'r> {
         Self { texts: texts.collect(), id, text_bytes }
     }
 
-    /// The document of the row, or why the row is none.
+    /// Returns the document of the row, or the reason why the row is no document.
     pub(crate) fn document(self, options: &ReadOptions) -> Result<Document<'r>, Reject> {
         let id = self.id.filter(|id| !id.is_empty()).map(utf8).transpose().map_err(Reject::new)?;
         let reject = |reason| Reject { reason, id: id.map(str::to_owned) };
@@ -58,7 +58,8 @@ impl<'r> TableRow<'r> {
         }
     }
 
-    /// Appends the row to `bytes`: the bytes of its text, and each value behind its length. A length with all bits set is a null.
+    /// Appends the row to `bytes`: the size of its text, then each value behind its length. A length with all bits
+    /// set is a null.
     pub(crate) fn push_to(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&self.text_bytes.to_le_bytes());
         for value in self.texts.iter().map(Option::as_deref).chain([self.id]) {
@@ -68,7 +69,7 @@ impl<'r> TableRow<'r> {
         }
     }
 
-    /// Reads a row that [`push_to`](Self::push_to) wrote; `None` if the bytes are something else.
+    /// Reads a row that [`push_to`](Self::push_to) wrote; `None` if the bytes are not such a row.
     pub(crate) fn from_bytes(bytes: &'r [u8], texts: usize) -> Option<Self> {
         let (text_bytes, mut bytes) = bytes.split_first_chunk::<8>()?;
         let mut next = || -> Option<Option<&'r [u8]>> {
@@ -89,7 +90,7 @@ impl<'r> TableRow<'r> {
     }
 }
 
-/// Converts bytes to a text. Borrowed bytes stay where they lie.
+/// Converts bytes to a text. Borrowed bytes are not copied.
 fn text_of(bytes: Cow<'_, [u8]>) -> Result<Cow<'_, str>, RejectReason> {
     match bytes {
         Cow::Borrowed(bytes) => utf8(bytes).map(Cow::Borrowed),

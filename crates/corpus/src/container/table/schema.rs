@@ -1,6 +1,6 @@
 //! Compares the columns of tables.
 
-/// The first difference between the columns of two tables; `None` if they can be written as one.
+/// Returns the first difference between the columns of two tables; `None` if they can be written as one.
 pub(crate) fn column_difference<T: PartialEq>(
     first: &[T],
     second: &[T],

@@ -1,4 +1,4 @@
-//! Gathers rows that are to be written by the part of the file in which they lie.
+//! Groups the rows to be written, so that the rows of a group lie in one part of a file.
 
 use std::iter::Peekable;
 use std::ops::Range;
@@ -9,15 +9,15 @@ use crate::document::RecordPlace;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Selection<T> {
     pub(crate) source: u32,
-    /// The number of the row group or record batch.
+    /// Number of the row group or record batch.
     pub(crate) part: usize,
-    /// The rows, counted in the file, in order and apart.
+    /// Row numbers in the file, as ranges that are in order and do not touch.
     pub(crate) rows: Vec<Range<u64>>,
     /// The value that came with each row.
     pub(crate) with: Vec<T>,
 }
 
-/// Gathers the rows that lie in one part and follow each other. `part_of` returns the part of a row.
+/// Groups adjacent places whose rows lie in one part, in ascending order. `part_of` returns the part of a row.
 pub(crate) fn selections<T>(
     places: impl Iterator<Item = (RecordPlace, T)>,
     part_of: impl Fn(u32, u64) -> usize,
@@ -35,7 +35,7 @@ fn next<T>(
     let row = |place: &RecordPlace| place.offset..place.offset + 1;
     let mut selection = Selection { source, part, rows: Vec::from([row(&place)]), with: vec![with] };
     while let Some((place, with)) = places.next_if(|(next, _)| {
-        // If a row lies before the last one, a new selection begins, because a part is read forwards.
+        // If a row lies before the previous row, a new selection begins, because a part is read forwards.
         let forwards = selection.rows.last().is_some_and(|rows| rows.end <= next.offset);
         forwards && next.source == source && part_of(source, next.offset) == part
     }) {

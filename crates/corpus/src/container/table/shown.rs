@@ -1,5 +1,5 @@
-//! Values of arrays as JSON, and as the fields of delimited records. Dictionaries are unfolded before, by
-//! [`fit`](super::fit).
+//! Writes values of arrays as JSON, and as the fields of delimited records. Dictionaries have already been replaced
+//! by their values ([`fit`](super::fit)).
 
 use std::borrow::Cow;
 use std::io::Write as _;
@@ -16,11 +16,11 @@ use arrow_array::{Array, StructArray};
 use arrow_schema::{DataType, Field, TimeUnit};
 use minwise::calendar::{DAY_SECONDS, Date};
 
-/// The path of the first column or member that cannot be written as JSON, and its type.
+/// Returns the path of the first column or member that cannot be written as JSON, and its type.
 pub(crate) fn not_json(field: &Field) -> Option<(String, &DataType)> {
     let inside = |name: &str, field| {
         let (way, kind) = not_json(field)?;
-        // The name of the items of a list is left out, because paths write `[]` for it.
+        // The name of the list items is left out, because paths write `[]` instead.
         let way = way.split_once('.').map_or(String::new(), |(_, way)| format!(".{way}"));
         Some((format!("{name}[]{way}"), kind))
     };
@@ -48,7 +48,7 @@ pub(crate) fn not_json(field: &Field) -> Option<(String, &DataType)> {
     }
 }
 
-/// Whether a value of a type is one text, number or date, so that a field of a delimited record can hold it.
+/// Reports whether a value of a type is one text, number or date, so that a field of a delimited record can hold it.
 pub(crate) fn is_scalar(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, values) => is_scalar(values),
@@ -137,11 +137,11 @@ fn push_items(items: &dyn Array, out: &mut Vec<u8>) {
 
 /// Writes a string of JSON.
 pub(crate) fn push_string(text: &str, out: &mut Vec<u8>) {
-    // Writing to memory does not fail, and every text has a form in JSON.
+    // Writing to memory does not fail, and JSON can hold every text.
     let _ = serde_json::to_writer(out, text);
 }
 
-/// The value of a row as a text; `None` for null. Lists and objects have none.
+/// Returns the value of a row as a text; `None` for null. The result is also `None` for lists and objects.
 pub(crate) fn plain(array: &dyn Array, row: usize) -> Option<Cow<'_, str>> {
     if array.is_null(row) {
         return None;
@@ -205,7 +205,7 @@ fn integer<T: ArrowPrimitiveType<Native: ToString>>(array: &dyn Array, row: usiz
     Scalar::Bare(array.as_primitive::<T>().value(row).to_string())
 }
 
-/// A number with a fraction. Infinities and NaN are null, because JSON does not have them.
+/// Writes a number with a fraction. Infinities and NaN become null, because JSON does not have them.
 fn float<'a>(value: impl serde::Serialize) -> Scalar<'a> {
     match serde_json::to_string(&value) {
         Ok(text) if text != "null" => Scalar::Bare(text),
@@ -217,13 +217,13 @@ fn decimal<T: DecimalType>(array: &dyn Array, row: usize) -> Scalar<'_> {
     Scalar::Bare(array.as_primitive::<T>().value_as_string(row))
 }
 
-/// A date in the form of RFC 3339.
+/// Writes a date in the form of RFC 3339.
 fn iso(days: i64) -> String {
     let date = Date::from_days(days);
     format!("{:04}-{:02}-{:02}", date.year(), date.month(), date.day())
 }
 
-/// A time of day. A second has 10^`digits` units.
+/// Writes a time of day. A second has 10^`digits` units.
 fn time<'a>(units: i64, digits: u32) -> Scalar<'a> {
     let mut out = Vec::new();
     push_time(units, digits, &mut out);
@@ -240,7 +240,8 @@ fn push_time(units: i64, digits: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// A timestamp in the form of RFC 3339. If it has a zone, it is written in UTC, because names of zones need a table that changes.
+/// Writes a timestamp in the form of RFC 3339. A timestamp with a zone is written in UTC, because names of zones need
+/// a table that changes over time.
 fn timestamp<'a>(units: i64, digits: u32, has_zone: bool) -> Scalar<'a> {
     let day = DAY_SECONDS.cast_signed() * 10i64.pow(digits);
     let mut out = iso(units.div_euclid(day)).into_bytes();

@@ -1,4 +1,4 @@
-//! The values of an array as texts.
+//! Reads the values of an array as texts.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -13,7 +13,7 @@ use arrow_schema::{DataType, TimeUnit};
 use super::cells::Cells;
 use super::written::{days, decimal};
 
-/// Whether values of a type are texts.
+/// Reports whether values of a type are texts.
 pub(in crate::container) fn is_text(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, values) => is_text(values),
@@ -21,12 +21,12 @@ pub(in crate::container) fn is_text(kind: &DataType) -> bool {
     }
 }
 
-/// Whether values of a type can be ids.
+/// Reports whether values of a type can be ids.
 pub(super) fn is_id(kind: &DataType) -> bool {
     kind.is_integer() || *kind == DataType::Boolean || is_text(kind)
 }
 
-/// Whether values of a type are dates or numbers, or can be ids.
+/// Reports whether values of a type are dates or numbers, or can be ids.
 pub(super) fn is_value(kind: &DataType) -> bool {
     matches!(
         kind,
@@ -39,12 +39,12 @@ pub(super) fn is_value(kind: &DataType) -> bool {
     ) || is_id(kind)
 }
 
-/// Whether decoding a type takes dictionaries.
+/// Reports whether decoding a type takes dictionaries.
 pub(in crate::container) fn has_dictionary(kind: &DataType) -> bool {
     matches!(kind, DataType::Dictionary(..))
 }
 
-/// The values of an array; `nulls` are the nulls of the structs around it.
+/// Returns the values of an array. `nulls` are the nulls of the structs around the array.
 pub(in crate::container) fn cells(array: &dyn Array, nulls: Option<&NullBuffer>) -> Cells {
     let mut cells = Cells::default();
     let there = |row: usize| array.is_valid(row) && nulls.is_none_or(|nulls| nulls.is_valid(row));

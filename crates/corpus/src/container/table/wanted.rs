@@ -1,4 +1,4 @@
-//! The columns of a schema that documents are made of.
+//! Finds the columns of a schema from which documents are made.
 
 use arrow_schema::{DataType, Schema};
 
@@ -11,15 +11,15 @@ use crate::field::FieldPath;
 use crate::options::ReadOptions;
 use crate::problem::FileProblem;
 
-/// The columns that documents are made of.
+/// Columns from which documents are made.
 #[derive(Debug)]
 pub(in crate::container) struct WantedColumns {
     pub(in crate::container) columns: ColumnNumbers,
-    /// The route to each column that can be named.
+    /// Route to each column that can be named.
     pub(in crate::container) ways: Vec<ColumnRoute>,
 }
 
-/// Finds the wanted columns of a schema; `name` is the name of the source, for errors.
+/// Finds the wanted columns of a schema. `name` is the name of the source, for errors.
 pub(in crate::container) fn wanted(
     name: &str,
     schema: &Schema,
@@ -28,7 +28,7 @@ pub(in crate::container) fn wanted(
     let named = named(schema);
     let known: Vec<Option<KnownColumn>> = named.iter().map(|named| Some(named.known.clone())).collect();
     let mut columns = column::find(name, &known, options)?;
-    // A column of type null holds no id.
+    // A column of type null is ignored, because it holds no ids.
     columns.id = columns.id.filter(|id| named.get(*id).is_some_and(|named| !named.known.is_null));
     check(name, &named, &columns)?;
     Ok(WantedColumns { columns, ways: named.into_iter().map(|named| named.way).collect() })
@@ -41,7 +41,7 @@ struct Named {
     kind: DataType,
 }
 
-/// The columns that can be named, members of structs and elements of lists included.
+/// Returns the columns that can be named, members of structs and elements of lists included.
 fn named(schema: &Schema) -> Vec<Named> {
     fn add(kind: &DataType, path: FieldPath, way: ColumnRoute, out: &mut Vec<Named>) {
         let step = |step: Step| ColumnRoute { root: way.root, steps: [&way.steps[..], &[step]].concat() };

@@ -9,12 +9,12 @@ use arrow_buffer::NullBuffer;
 use super::cells::Level;
 use super::lists::elements;
 
-/// The route to a column that can be named.
+/// Route to a column that can be named.
 #[derive(Clone, Debug)]
 pub(in crate::container) struct ColumnRoute {
-    /// The number of the top-level column.
+    /// Number of the top-level column.
     pub(in crate::container) root: usize,
-    /// The steps from the top-level column on.
+    /// Steps from the top-level column to the column.
     pub(in crate::container) steps: Vec<Step>,
 }
 
@@ -30,13 +30,13 @@ pub(in crate::container) enum Step {
 /// The array at the end of a route into a column.
 pub(in crate::container) struct ColumnEnd {
     pub(in crate::container) array: ArrayRef,
-    /// The nulls of the structs around the array.
+    /// Nulls of the structs around the array.
     pub(in crate::container) nulls: Option<NullBuffer>,
-    /// The levels of the lists on the route, the outermost first.
+    /// Levels of the lists on the route, the outermost first.
     pub(in crate::container) levels: Vec<Level>,
 }
 
-/// Follows a route into a column.
+/// Follows a route into a column, and returns the array at its end.
 pub(in crate::container) fn end_of(column: &ArrayRef, steps: &[Step]) -> Option<ColumnEnd> {
     let (mut array, mut nulls, mut levels) = (Arc::clone(column), None, vec![]);
     for step in steps {

@@ -1,12 +1,13 @@
-//! Types of columns in words.
+//! Names the types of columns in words, for messages.
 //!
-//! The names that Arrow prints, such as `List(Utf8, field: 'element')`, are known only to people who program with it. Words keep
-//! sizes, units and encodings apart, because a message may name two types that do not fit together.
+//! The names that Arrow prints, such as `List(Utf8, field: 'element')`, are known only to people who program with
+//! Arrow. The words distinguish sizes, units and encodings, because a message may name two types that do not fit
+//! together.
 
 use arrow_schema::{DataType, FieldRef, IntervalUnit, TimeUnit};
 use minwise::escape_control;
 
-/// A value of a type: `a list of strings`.
+/// Returns the words for one value of a type: `a list of strings`.
 pub(crate) fn one_of(kind: &DataType) -> String {
     let noun = noun(kind, false);
     let article = match kind {
@@ -17,7 +18,7 @@ pub(crate) fn one_of(kind: &DataType) -> String {
     format!("{article}{noun}")
 }
 
-/// Values of a type: `lists of strings`.
+/// Returns the words for several values of a type: `lists of strings`.
 pub(crate) fn many_of(kind: &DataType) -> String {
     noun(kind, true)
 }
@@ -41,7 +42,7 @@ fn noun(kind: &DataType, is_plural: bool) -> String {
         | DataType::Decimal256(precision, scale) => {
             format!("{bits}-bit decimal{s} of precision {precision} and scale {scale}")
         }
-        // Columns of these three types fit together.
+        // One word suffices for these three types, because their columns fit together.
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => format!("string{s}"),
         DataType::Binary => format!("byte string{s}"),
         DataType::LargeBinary => format!("large byte string{s}"),

@@ -1,6 +1,6 @@
 //! Writes numbers of tables as texts.
 
-/// The columns that can be read as values, in words.
+/// Types of columns that can be read as values, in words.
 pub(crate) const VALUES: &str = "texts, numbers, dates or timestamps";
 
 /// Writes a number that is stored as a whole number, with a point before its last `digits` digits.

@@ -1,14 +1,14 @@
-//! The bytes from which records are read, with their positions.
+//! The bytes from which records are read, addressed by their offsets.
 
 use crate::error::Result;
 use crate::source::SourceReader;
 
-/// Bytes that can be read at any position, any number of times.
+/// Bytes that can be read at any offset, any number of times.
 pub(crate) trait ByteSource {
-    /// The number of bytes in the source.
+    /// Returns the number of bytes in the source.
     fn size_bytes(&self) -> u64;
 
-    /// Fills `out` from `offset` on. Callers ask only for bytes below [`size_bytes`](Self::size_bytes).
+    /// Fills `out` from `offset` on. Callers request only bytes below [`size_bytes`](Self::size_bytes).
     fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> Result<()>;
 }
 
@@ -38,12 +38,12 @@ impl ByteSource for &[u8] {
     }
 }
 
-/// The error of a read past the end of bytes in memory.
+/// Returns the error of a read past the end of bytes in memory.
 fn missing() -> crate::error::Error {
     crate::error::Error::io("read", "memory", std::io::ErrorKind::UnexpectedEof.into())
 }
 
-/// Fills `window` with the bytes from `offset` on: `len` of them, or fewer if the source ends before.
+/// Fills `window` with `len` bytes from `offset` on, or with fewer if the source ends before.
 pub(crate) fn read_window(
     source: &impl ByteSource,
     offset: u64,

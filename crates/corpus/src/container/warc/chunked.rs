@@ -1,19 +1,19 @@
-//! `Transfer-Encoding: chunked`.
+//! Decodes `Transfer-Encoding: chunked`.
 //!
 //! ```text
 //! 5;extension=x CRLF  hello CRLF  0 CRLF  Trailer: y CRLF  CRLF
 //! ```
 //!
-//! Many archives keep the header and store the body without chunks. A body whose first line is no chunk size is therefore
-//! returned as it is. A body that breaks off later is returned up to there, as a browser shows a page whose connection
-//! was lost.
+//! Many archives keep the header and store the body without chunks. A body whose first line is no chunk size is
+//! therefore returned as it is. If a body breaks off, the bytes before the break are returned, as a browser shows a
+//! page whose connection was lost.
 
 use std::borrow::Cow;
 
-/// The longest line with a chunk size that is accepted, extensions included.
+/// Maximum length of a line with a chunk size in bytes, extensions included.
 const MAX_LINE_BYTES: usize = 4096;
 
-/// The content of a chunked body; the body itself if it is not chunked.
+/// Returns the content of a chunked body, or the body itself if it is not chunked.
 pub(crate) fn decode(body: &[u8]) -> Cow<'_, [u8]> {
     if chunk(body).is_none() {
         return Cow::Borrowed(body);
@@ -30,8 +30,8 @@ pub(crate) fn decode(body: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(content)
 }
 
-/// The first chunk and the bytes behind it; `None` if there is no chunk size. The last chunk, of size 0, is empty. A chunk
-/// that is longer than the body ends with the body.
+/// Returns the first chunk and the bytes behind it; `None` if there is no chunk size. The last chunk, of size 0, is
+/// empty. A chunk that is longer than the body ends with the body.
 fn chunk(body: &[u8]) -> Option<(&[u8], &[u8])> {
     let line_end = memchr::memchr(b'\n', body.get(..MAX_LINE_BYTES).unwrap_or(body))?;
     let (line, rest) = body.split_at(line_end);
@@ -43,7 +43,7 @@ fn chunk(body: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((bytes, rest))
 }
 
-/// The number before the extensions of a chunk size line. A size of more than 64 bits is taken as the largest one.
+/// Parses the number before the extensions in a chunk size line. A size of more than 64 bits becomes `u64::MAX`.
 fn size(line: &[u8]) -> Option<u64> {
     let digits = line.split(|byte| *byte == b';').next()?.trim_ascii();
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_hexdigit) {

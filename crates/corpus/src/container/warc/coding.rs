@@ -1,9 +1,9 @@
-//! `Content-Encoding`: gzip, deflate and Zstandard.
+//! Decodes `Content-Encoding`: gzip, deflate and Zstandard.
 //!
 //! Archives often store a body decompressed and keep the header. A body without the magic number of its encoding is
-//! therefore returned as it is. An unknown name is ignored, as browsers ignore it: servers write `utf-8` and `none` there.
-//! Brotli has no decoder among the dependencies of this crate and no magic number, so a body with `br` is
-//! rejected unless it is plainly text.
+//! therefore returned as it is. An unknown name is ignored, as browsers ignore it, because some servers send `utf-8`
+//! or `none` as an encoding. Brotli has no decoder among the dependencies of this crate and no magic number, so a
+//! body with `br` is rejected unless it is clearly text.
 
 use std::borrow::Cow;
 use std::io::{self, Read};
@@ -13,7 +13,8 @@ use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
 use crate::compression::Compression;
 use crate::reject::RejectReason;
 
-/// Maximum number of encodings of one body that are decoded. Servers that name two have compressed twice by mistake.
+/// Maximum number of encodings of one body that are decoded. A server that names two encodings has compressed twice
+/// by mistake.
 const MAX_ENCODINGS: usize = 4;
 
 /// An encoding of a body.
@@ -22,9 +23,9 @@ enum Coding {
     Gzip,
     Deflate,
     Zstd,
-    /// An encoding of HTTP that is not decoded here.
+    /// An encoding of HTTP that this crate does not decode.
     Unread,
-    /// The body as it is.
+    /// No encoding: the body is kept as it is.
     Identity,
 }
 
@@ -40,10 +41,10 @@ impl Coding {
     }
 }
 
-/// A body without the encodings that the values of `Content-Encoding` name.
+/// Returns a body without the encodings that the values of `Content-Encoding` name.
 ///
-/// A body that is cut short gives the bytes before the cut, because crawlers cut long bodies. A body that decodes to more
-/// than `limit` bytes is rejected without being held in memory.
+/// If a body is cut short, the bytes before the cut are decoded, because crawlers cut long bodies. A body that
+/// decodes to more than `limit` bytes is rejected without being held in memory.
 pub(crate) fn decode<'b, 'h>(
     mut body: Cow<'b, [u8]>,
     values: impl Iterator<Item = &'h str>,
@@ -55,7 +56,7 @@ pub(crate) fn decode<'b, 'h>(
     if encoded > MAX_ENCODINGS {
         return Err(RejectReason::UnreadEncoding { encoding: names.join(", ") });
     }
-    // Encodings are decoded from the last to the first, because the server applied the last one last.
+    // Encodings are decoded from the last to the first, because the server applied them from the first to the last.
     for name in names.into_iter().rev() {
         body = match (Coding::of(name), body) {
             (Coding::Identity, body) => body,
@@ -70,7 +71,7 @@ pub(crate) fn decode<'b, 'h>(
     Ok(body)
 }
 
-/// The content of an encoded body; `None` if the body is not encoded.
+/// Returns the content of an encoded body; `None` if the body is not encoded.
 fn decoded(coding: Coding, body: &[u8], limit: u64) -> Result<Option<Vec<u8>>, RejectReason> {
     let found = Compression::of(body);
     if let (Coding::Zstd, Some(refusal)) = (coding, found.and_then(Compression::refusal)) {
@@ -78,7 +79,7 @@ fn decoded(coding: Coding, body: &[u8], limit: u64) -> Result<Option<Vec<u8>>, R
     }
     match (coding, found) {
         (Coding::Gzip, Some(Compression::Gzip)) => {
-            // Some servers send bytes behind the first member, and browsers ignore them.
+            // Bytes behind the first member are ignored, because some servers send them, and browsers ignore them.
             read(GzDecoder::new(body), limit).map(Some)
         }
         #[cfg(feature = "zstd")]
@@ -91,15 +92,17 @@ fn decoded(coding: Coding, body: &[u8], limit: u64) -> Result<Option<Vec<u8>>, R
     }
 }
 
-/// The content of a body with the encoding `deflate`. The standard means zlib; some servers send the raw form.
+/// Returns the content of a body with the encoding `deflate`. The standard prescribes the zlib form; some servers
+/// send the raw form.
 fn deflated(body: &[u8], limit: u64) -> Result<Option<Vec<u8>>, RejectReason> {
-    // The raw form has neither a magic number nor a checksum: text may decode to a few bytes of nonsense without an error.
+    // The raw form has neither a magic number nor a checksum, so text could decode to a few bytes of nonsense without
+    // an error.
     if is_text(body) {
         return Ok(None);
     }
     if has_zlib_header(body) {
         match read(ZlibDecoder::new(body), limit) {
-            // Some raw streams begin like zlib.
+            // The first bytes of some raw streams look like a zlib header.
             Err(RejectReason::Damaged { .. }) => {}
             found => return found.map(Some),
         }
@@ -107,7 +110,7 @@ fn deflated(body: &[u8], limit: u64) -> Result<Option<Vec<u8>>, RejectReason> {
     read(DeflateDecoder::new(body), limit).map(Some)
 }
 
-/// Whether a zlib stream begins here: the method is 8, and the first two bytes are a multiple of 31.
+/// Reports whether a zlib stream begins here: the method is 8, and the first two bytes are a multiple of 31.
 fn has_zlib_header(body: &[u8]) -> bool {
     match body {
         [method, flags, ..] => method & 0x0f == 8 && u16::from_be_bytes([*method, *flags]).is_multiple_of(31),
@@ -115,7 +118,7 @@ fn has_zlib_header(body: &[u8]) -> bool {
     }
 }
 
-/// Whether a body is plainly text and not compressed: markup, or UTF-8 without control characters.
+/// Reports whether a body is clearly text and not compressed: markup, or UTF-8 without control characters.
 fn is_text(body: &[u8]) -> bool {
     let is_control = |byte: &u8| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | 0x0c | b'\r');
     let text = simdutf8::basic::from_utf8(body).is_ok() && !body.iter().any(is_control);
@@ -124,7 +127,7 @@ fn is_text(body: &[u8]) -> bool {
         .any(|tag| body.trim_ascii_start().starts_with(tag))
 }
 
-/// Reads all bytes of a decoder, up to the limit.
+/// Reads all bytes of a decoder. Fails if there are more than `limit`.
 fn read(decoder: impl Read, limit: u64) -> Result<Vec<u8>, RejectReason> {
     let mut content = Vec::new();
     match decoder.take(limit.saturating_add(1)).read_to_end(&mut content) {

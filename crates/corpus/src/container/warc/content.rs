@@ -1,4 +1,4 @@
-//! The records of a WARC file as the content of a source.
+//! Reads the records of a WARC file, as the content of a source.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -23,7 +23,7 @@ use crate::sources::{
     Content, CutPoints, LoadTurns, PieceSize, RecordVisitor, ScannedLines, SourceHandle, SourcePart,
 };
 
-/// Bytes of a record over the limit that are read to find its media type. Most heads are shorter.
+/// Number of bytes of a record over the limit that are read to find its media type. Most heads are shorter.
 const HTTP_HEAD_BYTES: u64 = 16 << 10;
 
 impl Content for WarcRecords {
@@ -138,7 +138,7 @@ impl Content for WarcRecords {
 }
 
 impl WarcRecords {
-    /// Whether a document lies at a place.
+    /// Reports whether a document lies at a place.
     fn has_document(&self, place: &RecordPlace) -> bool {
         let number = self.document_at(place.offset);
         let record = number.and_then(|number| self.records_in(number..number + 1).next());
@@ -146,7 +146,8 @@ impl WarcRecords {
     }
 }
 
-/// The reason that a record which is not loaded is no document, by the media type of its HTTP response.
+/// Returns the reason why a record that is not loaded is no document, if the media type of its HTTP response gives
+/// one.
 fn media(reader: &SourceReader, record: &WarcRecord) -> Result<Option<RejectReason>> {
     let block = record.block.end - record.block.start;
     let mut head = vec![0; block.min(HTTP_HEAD_BYTES) as usize];
@@ -154,17 +155,17 @@ fn media(reader: &SourceReader, record: &WarcRecord) -> Result<Option<RejectReas
     Ok(document::of_media(&http::content_type(&head)))
 }
 
-/// The id of a record: the header that the id field names, or else `WARC-Record-ID`.
+/// Returns the id of a record: the header that the id field names, or else `WARC-Record-ID`.
 fn id(headers: &Headers, options: &ReadOptions) -> Option<String> {
     let named = headers.get(&options.id_field.to_string()).filter(|id| !id.is_empty());
     named.or_else(|| id_of(headers)).map(ToOwned::to_owned)
 }
 
-/// Why the bytes at a place are no record.
+/// Returns the reject for bytes at a place that are no record.
 fn bad(reader: &SourceReader, place: &RecordPlace) -> Result<Reject> {
     Ok(match parse_at(reader, place.offset)? {
         Err(Bad { problem, id, .. }) => Reject { reason: problem.into(), id },
-        // The bytes were no record when the source was opened.
+        // The bytes were no record when the source was opened, so the source has changed.
         Ok(_) => return Err(reader.changed()),
     })
 }

@@ -1,4 +1,4 @@
-//! Copying documents with the records that follow them, byte for byte.
+//! Copies documents with the records that follow them, byte for byte.
 //!
 //! | input | output | a record is written as |
 //! |---|---|---|
@@ -7,7 +7,8 @@
 //! | gzip | not gzip | its decompressed bytes |
 //! | gzip, one member per record | gzip | its member, as it is stored |
 //!
-//! A record may name another one before or behind it, so a source is written when all its documents are decided.
+//! Records may name later records as well as earlier ones, so a source is written only when all its documents are
+//! decided.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -24,14 +25,15 @@ use crate::scratch::grown;
 use crate::source::SourceReader;
 use crate::sources::{SourceHandle, Sources};
 
-/// Bytes that are copied at a time.
+/// Number of bytes that are copied at a time.
 const BLOCK_BYTES: u64 = 256 << 10;
-/// Bytes after which written data is handed to the disk, so that the disk works while more is copied.
+/// Number of bytes after which written data is synced to the disk, so that the disk works while more is copied.
 const SYNC_BYTES: u64 = 16 << 20;
-/// The end of a record.
+/// Bytes that end a record.
 const RECORD_END: &[u8] = b"\r\n\r\n";
 
-/// Writes the documents at these places, which come in the order of their sources, and the records that follow them.
+/// Writes the documents at these places, and the records that follow them. The places are in the order of their
+/// sources.
 pub(super) fn copy(
     sources: &Sources,
     numbers: Range<u32>,
@@ -56,11 +58,11 @@ pub(super) fn copy(
         let chosen = chosen(archive, &reader, &documents, verdict)?;
         copier.copy_source(archive, &handle, &reader, &chosen)?;
     }
-    // A place that is left over is one of another source, or comes too late.
+    // A place that is left over belongs to another source, or comes too late.
     places.next().map_or(Ok(()), |place| Err(sources.get(place.source)?.0.no_such_place(place.offset)))
 }
 
-/// Whether each record is written, by its number.
+/// Decides for each record, by its number, whether it is written.
 fn chosen(
     archive: &WarcRecords,
     reader: &SourceReader,
@@ -72,12 +74,13 @@ fn chosen(
         if role == Role::Bad {
             continue;
         }
-        // The bytes were a record when the source was opened, so the source has changed if they are none.
+        // The bytes were a record when the source was opened. If they are no record now, the source has changed.
         let record = parse_at(reader, bytes.start)?.map_err(|_| reader.changed())?;
         links.push(Links::of(kind_of(&record), &record.headers));
         numbers.push(number);
     }
-    // Rejected documents are in neither output, because the places are those of kept documents for the one and of removed ones for the other.
+    // Rejected documents are in neither output, because `documents` are the kept documents for one output and the
+    // removed documents for the other.
     let fate = |document: bool| match (verdict, document) {
         (OutputVerdict::Kept, true) | (OutputVerdict::Removed, false) => RecordFate::Copied,
         (OutputVerdict::Kept, false) | (OutputVerdict::Removed, true) => RecordFate::Removed,
@@ -98,7 +101,7 @@ struct MemberCopier<'o> {
     out: &'o mut Output,
     block: Vec<u8>,
     unsynced: u64,
-    /// Whether the last record that was written has no end, as the last record of some files.
+    /// Whether the last record that was written lacks its end, as the last record of some files does.
     open_end: bool,
 }
 
@@ -119,7 +122,7 @@ impl MemberCopier<'_> {
         }
     }
 
-    /// Copies the gzip members of records.
+    /// Copies the gzip members of records as they are stored.
     fn copy_members(
         &mut self,
         file: &SourceReader,
@@ -140,7 +143,7 @@ impl MemberCopier<'_> {
         self.copy_range(file, run, Output::write_members)
     }
 
-    /// Writes each record as a gzip member.
+    /// Writes each record as a new gzip member.
     fn write_members(
         &mut self,
         reader: &SourceReader,
@@ -157,7 +160,7 @@ impl MemberCopier<'_> {
         Ok(())
     }
 
-    /// Writes the bytes of records.
+    /// Writes the bytes of records without compressing them.
     fn copy_bytes(&mut self, reader: &SourceReader, records: impl Iterator<Item = Range<u64>>) -> Result<()> {
         let mut run = 0..0;
         let mut last = None;
@@ -181,7 +184,7 @@ impl MemberCopier<'_> {
         self.copy_range(reader, run, Output::write_bytes)
     }
 
-    /// Ends the record that was written last, if it has no end.
+    /// Ends the record that was written last, if it lacks its end.
     fn end_record(&mut self) -> Result<()> {
         if std::mem::take(&mut self.open_end) {
             self.out.write_bytes(RECORD_END)?;
@@ -190,7 +193,7 @@ impl MemberCopier<'_> {
         Ok(())
     }
 
-    /// Notes whether the record that was written last has no end. Only the last record of a source may have none.
+    /// Notes whether the record that was written last lacks its end. Only the last record of a source may lack it.
     fn note_end(&mut self, reader: &SourceReader, record: &Range<u64>) -> Result<()> {
         if record.end == reader.size_bytes() {
             let record = parse_at(reader, record.start)?.map_err(|_| reader.changed())?;

@@ -6,13 +6,14 @@
 //! | `response` | the body of its HTTP response, through [`extract`](crate::extract) |
 //! | `resource`, and a `response` of another protocol | its block, through [`extract`](crate::extract) |
 //!
-//! The bytes decide between kinds of documents, as for files. The media type decides only where a file name would: between
-//! text, Markdown and fragments of HTML. As in browsers, a byte-order mark outweighs the charset of the header, and that
-//! charset outweighs `<meta charset>`.
+//! The bytes of a document decide its kind, as for files. The media type decides only where a file name would:
+//! between text, Markdown and fragments of HTML. As in browsers, a byte-order mark overrules the charset of the
+//! header, and the header overrules `<meta charset>`.
 //!
-//! A crawl holds pictures, fonts, programs and empty redirects, too. They are no documents ([`RejectReason::NotText`]): records
-//! whose body is empty, of a kind that is not read, or a PDF without text. If the bytes do not decide, the media type does: an
-//! SVG is a picture. A body that should hold text and is damaged is a reject.
+//! A crawl also holds pictures, fonts, programs and empty redirects, which are no documents
+//! ([`RejectReason::NotText`]). A record is no document if its body is empty, of a kind that cannot be read, or a PDF
+//! without text. If the bytes do not decide, the media type does: an SVG is a picture. A damaged body that should
+//! hold text makes a reject.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -32,18 +33,18 @@ use crate::options;
 use crate::refusal::Refusal;
 use crate::reject::RejectReason;
 
-/// The text of a record.
+/// Text of a record, with its properties.
 #[derive(Debug)]
 pub(crate) struct WarcText<'b> {
     /// The text, and whether characters were replaced in it.
     pub(crate) decoded: Decoded<'b>,
     /// The title and the other properties that the document states.
     pub(crate) about: FileProperties,
-    /// Whether finding the text took so long that it should be kept for the next reading.
+    /// Whether the text was extracted, which takes so long that the text should be kept for the next reading.
     pub(crate) is_extracted: bool,
 }
 
-/// The text of a record; `None` if records of this kind are no documents.
+/// Finds the text of a record; `None` if records of this kind are no documents.
 ///
 /// `limits` bound the decompressed body and the text. The caller has checked the size of the block.
 pub(crate) fn find<'b>(
@@ -94,25 +95,26 @@ impl<'b> WarcText<'b> {
         Self { decoded, about, is_extracted: true }
     }
 
-    /// Copies a text that borrows a decompressed body.
+    /// Copies a text that borrows from a decompressed body.
     fn into_owned(self) -> WarcText<'static> {
         let Self { decoded: Decoded { text, repaired }, about, is_extracted } = self;
         WarcText { decoded: Decoded { text: Cow::Owned(text.into_owned()), repaired }, about, is_extracted }
     }
 }
 
-/// The reason that a record is no document.
+/// Makes the reason why a record is no document.
 fn not_text(message: impl fmt::Display) -> RejectReason {
     RejectReason::NotText { message: message.to_string() }
 }
 
-/// The reason that a record of this content type is no document, if its bytes do not decide.
+/// Returns the reason why a record of this content type is no document, if its bytes do not decide.
 pub(super) fn of_media(content_type: &ContentType) -> Option<RejectReason> {
     let media_type = content_type.media_type.as_deref().filter(|_| content_type.is_media())?;
     Some(not_text(format_args!("its media type is `{}`", escape_control(media_type))))
 }
 
-/// Converts a refusal to the reason that a record gives no text: either the record is no document, or it should hold a text.
+/// Converts a refusal to the reason why a record gives no text: the record is no document, or it is one and cannot be
+/// read.
 fn refused(refusal: Refusal) -> RejectReason {
     match refusal {
         Refusal::OnlyPictures | Refusal::UnknownLetters | Refusal::Unsupported { .. } => not_text(refusal),
@@ -127,12 +129,13 @@ fn refused(refusal: Refusal) -> RejectReason {
     }
 }
 
-/// Whether the content type of a `response` record names another protocol than HTTP: crawlers store `text/dns`.
+/// Reports whether the content type of a `response` record names another protocol than HTTP. Crawlers store
+/// `text/dns`, for example.
 fn is_other_protocol(content_type: &ContentType) -> bool {
     content_type.media_type.as_deref().is_some_and(|known| known != "application/http")
 }
 
-/// The text of a document of any kind.
+/// Finds the text of a document of any kind.
 fn text<'b>(
     bytes: &'b [u8],
     content_type: &ContentType,
@@ -149,7 +152,7 @@ fn text<'b>(
             if let Some(reason) = of_media(content_type) {
                 return Err(reason);
             }
-            // Every second byte of UTF-16 is 0, which would look binary.
+            // UTF-16 is not tested, because every second byte of it is often 0, which would look binary.
             if charset.is_none_or(Encoding::is_ascii_compatible) && (is_binary(bytes) || has_many_nuls(bytes))
             {
                 return Err(refused(UNKNOWN));
@@ -173,7 +176,7 @@ fn text<'b>(
     }
 }
 
-/// Decodes bytes by the byte-order mark, else by the charset of the header, else by their content.
+/// Decodes bytes by their byte-order mark, else by the charset of the header, else by their content.
 fn decode<'b>(bytes: &'b [u8], charset: Option<&'static Encoding>) -> Decoded<'b> {
     match charset {
         Some(charset) if encoding_by_mark(bytes).is_none() => decode_as(charset, bytes),
@@ -181,7 +184,7 @@ fn decode<'b>(bytes: &'b [u8], charset: Option<&'static Encoding>) -> Decoded<'b
     }
 }
 
-/// A file name that a media type stands for, where the bytes of a document do not decide.
+/// Returns a file name with the extension of the media type, for documents whose bytes do not decide their kind.
 fn file_name(content_type: &ContentType) -> Option<&'static str> {
     match content_type.media_type.as_deref()? {
         "text/html" | "application/xhtml+xml" => Some("page.html"),
@@ -196,7 +199,7 @@ mod tests {
     use super::*;
     use crate::compression::tests::gzip;
 
-    /// The text of a record that is written and read back.
+    /// Writes a record, reads it back and returns its text.
     fn read(kind: &str, content_type: &str, block: &[u8]) -> Result<Option<String>, RejectReason> {
         let mut headers = vec![("WARC-Type", kind), ("WARC-Date", "2024-05-06T07:08:09Z")];
         if !content_type.is_empty() {
@@ -281,7 +284,7 @@ mod tests {
             let expected = if content_type == "application/zip" { "damaged" } else { "not_text" };
             assert_eq!(found, expected, "{content_type}");
         }
-        // The bytes decide before the media type.
+        // The bytes decide, even against the media type.
         assert_eq!(
             page("image/png", b"<!doctype html><p>no such picture").as_deref(),
             Ok("no such picture\n")

@@ -1,18 +1,19 @@
 //! Decides which records are copied with which documents.
 //!
-//! A crawl stores several records for one page: the request, the response, and metadata. They name each other by
-//! `WARC-Concurrent-To`, in either direction: Wget lets the response name the request, other crawlers let the request name
-//! the response. A removed response takes its request and its metadata with it.
+//! A crawl stores several records for one page: the request, the response, and metadata. The header
+//! `WARC-Concurrent-To` links them, in either direction: in files of Wget the response names the request, in files of
+//! other crawlers the request names the response. If the response is removed, its request and its metadata are
+//! removed, too.
 //!
 //! | record | fate |
 //! |---|---|
 //! | document | decided by the caller |
 //! | `warcinfo` | copied |
 //! | `revisit` | copied and counted |
-//! | `request`, `metadata`, `continuation`, unknown | that of the documents it is connected with; copied if there are none |
+//! | `request`, `metadata`, `continuation`, unknown | fate of the documents that it is connected with; copied if there are none |
 //!
-//! A record that is connected with several documents is copied if one of them is. If a record names no document but another
-//! record that does, it follows that record; the nearest documents decide.
+//! A record that is connected with several documents is copied if at least one of them is copied. Connections may
+//! lead through other records; the nearest documents decide.
 
 use std::collections::HashMap;
 
@@ -31,7 +32,7 @@ pub(crate) enum RecordFate {
 }
 
 impl RecordFate {
-    /// The fate of a record that is connected with records of both fates.
+    /// Combines two fates: a record that is connected with records of both fates is copied.
     fn or(self, other: Option<Self>) -> Self {
         match (self, other) {
             (Self::Removed, Some(Self::Removed) | None) => Self::Removed,
@@ -40,14 +41,15 @@ impl RecordFate {
     }
 }
 
-/// An id as a hash of 128 bits, because files have hundreds of thousands of ids, each of 45 bytes and more.
+/// Hash of an id, of 128 bits. Ids are not kept, because files have hundreds of thousands of ids, each of 45 bytes or
+/// more.
 type IdHash = u128;
 
 fn key(id: &str) -> IdHash {
     xxh3_128(id.as_bytes())
 }
 
-/// The part of a record's head that decides what it follows.
+/// Ids in the head of a record that decide which records it follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Links {
     kind: RecordKind,
@@ -56,9 +58,10 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// The links of a record.
+    /// Returns the links of a record.
     pub(crate) fn of(kind: RecordKind, headers: &Headers) -> Self {
-        // References of other kinds do not count, because they name the record from which a record was made: a revisit stays without it.
+        // Other references do not count, because they name the record from which this record was made. A revisit, for
+        // example, is kept without that record.
         let more = match kind {
             RecordKind::Metadata => Some("WARC-Refers-To"),
             RecordKind::Continuation => Some("WARC-Segment-Origin-ID"),
@@ -76,17 +79,17 @@ impl Links {
     }
 }
 
-/// The fates of all records.
+/// Fates of all records of a source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RecordFates {
-    /// The fate of each record, in the order of the records.
+    /// Fate of each record, in the order of the records.
     pub(crate) fates: Vec<RecordFate>,
-    /// The number of revisits, which are all copied.
+    /// Number of revisits, which are all copied.
     pub(crate) revisits: u64,
 }
 
-/// Decides about all records. `document` returns the fate of a document by its number; it is called for `response`, `conversion`
-/// and `resource` records only.
+/// Decides about all records. `document` returns the fate of a document by its number. It is called only for
+/// `response`, `conversion` and `resource` records.
 pub(crate) fn decide(records: &[Links], document: impl Fn(usize) -> RecordFate) -> RecordFates {
     let mut walk = CompanionWalk { records, fates: vec![None; records.len()], keys: HashMap::new() };
     let mut revisits = 0;
@@ -99,7 +102,7 @@ pub(crate) fn decide(records: &[Links], document: impl Fn(usize) -> RecordFate) 
                 RecordFate::Copied
             }
             RecordKind::Warcinfo => {
-                // A `warcinfo` record describes all records, so no record follows it alone.
+                // A `warcinfo` record describes all records, so its fate does not spread to the records that name it.
                 walk.set(number, RecordFate::Copied);
                 continue;
             }
@@ -116,8 +119,8 @@ pub(crate) fn decide(records: &[Links], document: impl Fn(usize) -> RecordFate) 
     RecordFates { fates, revisits }
 }
 
-/// A breadth-first walk from the documents to the records that follow them. Each record and each id is passed once, so
-/// that the walk takes time in proportion to the number of links.
+/// A breadth-first walk from the documents to the records that follow them. Each record and each id is visited once,
+/// so the time is proportional to the number of links.
 struct CompanionWalk<'r> {
     records: &'r [Links],
     fates: Vec<Option<RecordFate>>,
@@ -127,9 +130,9 @@ struct CompanionWalk<'r> {
 /// An id during the walk.
 #[derive(Default)]
 struct IdState {
-    /// The fate of the records that bear or name the id.
+    /// Fate of the records that have or name the id.
     fate: Option<RecordFate>,
-    /// The records that bear or name the id and wait for a fate.
+    /// Numbers of the records that have or name the id and wait for a fate.
     waiting: Vec<usize>,
 }
 
@@ -144,7 +147,7 @@ impl CompanionWalk<'_> {
         self.fates.get(number).copied().flatten()
     }
 
-    /// Lets a record wait at each of its ids.
+    /// Makes a record wait at each of its ids.
     fn wait(&mut self, number: usize) {
         let Some(record) = self.records.get(number) else { return };
         for key in record.id.iter().chain(&record.named) {
@@ -155,15 +158,15 @@ impl CompanionWalk<'_> {
     /// Spreads fates from decided records to all records that are connected with them.
     fn spread(&mut self, mut decided: Vec<usize>) {
         while !decided.is_empty() {
-            // An id takes the fate of the record that bears it before that of records which name it: the request of a
-            // removed response is removed, even if a kept response names the removed one.
+            // An id takes the fate of the record that has this id before the fate of records that name it. The
+            // request of a removed response is therefore removed, even if a kept response names the removed one.
             let own = self.mark(&decided, |record| record.id.as_slice());
             let named = self.mark(&decided, |record| &record.named);
             decided = self.reach(own.into_iter().chain(named));
         }
     }
 
-    /// Gives the fates of records to those of their ids that have none yet, and returns these ids.
+    /// Gives the fates of records to their ids that have no fate yet, and returns these ids.
     fn mark(&mut self, decided: &[usize], ids: impl Fn(&Links) -> &[IdHash]) -> Vec<IdHash> {
         let mut marked: HashMap<IdHash, RecordFate> = HashMap::new();
         for number in decided {
@@ -185,7 +188,7 @@ impl CompanionWalk<'_> {
         marked.into_keys().collect()
     }
 
-    /// Gives the fates of ids to the records that wait there, and returns these records.
+    /// Gives the fates of ids to the records that wait at them, and returns these records.
     fn reach(&mut self, keys: impl Iterator<Item = IdHash>) -> Vec<usize> {
         let mut reached: HashMap<usize, RecordFate> = HashMap::new();
         for key in keys {
@@ -220,7 +223,7 @@ mod tests {
         Links::of(RecordKind::of(Some(kind)), &Headers::parse(head.as_bytes()))
     }
 
-    /// The fates as letters: `+` is copied, `-` is removed. `removed` are the numbers of removed documents.
+    /// Returns the fates as letters: `+` is copied, `-` is removed. `removed` has the numbers of removed documents.
     fn fates(records: &[Links], removed: &[usize]) -> String {
         let document =
             |number: usize| if removed.contains(&number) { RecordFate::Removed } else { RecordFate::Copied };

@@ -1,10 +1,10 @@
-//! Named headers, which WARC took from HTTP: `Name: value`, one per line.
+//! Parses named headers, whose form WARC took from HTTP: `Name: value`, one per line.
 //!
-//! The parser accepts every form that crawlers write: lines that end in LF or CRLF, values that continue on a line which
-//! begins with white space, and values in UTF-8 or Latin-1. Lines without a colon are ignored, because a stray line must
-//! not lose a record.
+//! The parser accepts every form that crawlers write: lines that end in LF or CRLF, values that continue on a line
+//! which begins with white space, and values in UTF-8 or Latin-1. Lines without a colon are ignored, because a stray
+//! line must not lose a record.
 
-/// The headers of a record or of an HTTP response, in their order.
+/// Headers of a record or of an HTTP response, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Headers {
     fields: Vec<(String, String)>,
@@ -38,12 +38,12 @@ impl Headers {
         Self { fields }
     }
 
-    /// The first value of a header. Names are compared without case.
+    /// Returns the first value of a header. Names are compared without case.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.all(name).next()
     }
 
-    /// All values of a header that may be repeated.
+    /// Returns all values of a header that may be repeated.
     pub(crate) fn all<'h>(&'h self, name: &str) -> impl Iterator<Item = &'h str> {
         self.fields
             .iter()
@@ -51,13 +51,13 @@ impl Headers {
             .map(|(_, value)| value.as_str())
     }
 
-    /// All names and values, in their order.
+    /// Returns all names and values, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 }
 
-/// Bytes as UTF-8 if they are valid, else as Latin-1, in which every byte is a character.
+/// Decodes bytes as UTF-8 if they are valid, else as Latin-1, in which every byte is a character.
 fn decode(bytes: &[u8]) -> String {
     match simdutf8::basic::from_utf8(bytes) {
         Ok(text) => text.to_owned(),

@@ -1,7 +1,7 @@
-//! The HTTP response inside a `response` record.
+//! Parses the HTTP response inside a `response` record.
 //!
-//! The archive stores the bytes of the connection: status line, headers, a blank line and the body. The body may be cut into
-//! chunks ([`chunked`](super::chunked)) and compressed ([`coding`](super::coding)).
+//! The archive stores the bytes of the connection: status line, headers, a blank line and the body. The body may be
+//! cut into chunks ([`chunked`](super::chunked)) and compressed ([`coding`](super::coding)).
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use super::coding;
 use super::headers::Headers;
 use crate::reject::RejectReason;
 
-/// The bytes with which every HTTP response begins.
+/// Bytes with which every HTTP response begins.
 const MAGIC: &[u8] = b"HTTP/";
 
-/// A response whose body is decoded.
+/// A response with a decoded body.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Response<'b> {
     /// The status code, if the status line has one.
@@ -34,7 +34,7 @@ pub(crate) struct ContentType {
 }
 
 impl ContentType {
-    /// Takes a value apart: `text/html; charset="UTF-8"`.
+    /// Parses a value such as `text/html; charset="UTF-8"`.
     pub(crate) fn parse(value: &str) -> Self {
         let mut parts = value.split(';');
         let lower = |text: &str| Some(text.trim().to_ascii_lowercase()).filter(|text| !text.is_empty());
@@ -47,25 +47,25 @@ impl ContentType {
         Self { media_type, charset }
     }
 
-    /// Whether the media type is that of pictures, sound, video or fonts, which are no documents.
+    /// Reports whether the media type is that of pictures, sound, video or fonts, which are no documents.
     pub(crate) fn is_media(&self) -> bool {
         const MEDIA: [&str; 4] = ["image", "audio", "video", "font"];
         let kind = self.media_type.as_deref().and_then(|known| known.split_once('/'));
         kind.is_some_and(|(kind, _)| MEDIA.contains(&kind))
     }
 
-    /// The content type that headers give.
+    /// Returns the content type that headers state.
     pub(crate) fn of(headers: &Headers) -> Self {
         headers.get("Content-Type").map(Self::parse).unwrap_or_default()
     }
 }
 
-/// Whether a block begins as an HTTP response.
+/// Reports whether a block begins with an HTTP response.
 pub(crate) fn is_response(block: &[u8]) -> bool {
     block.starts_with(MAGIC)
 }
 
-/// The content type of the response in a block, of which the end may be missing.
+/// Returns the content type of the response in a block. The block may be cut off behind the head.
 pub(crate) fn content_type(block: &[u8]) -> ContentType {
     if is_response(block) {
         ContentType::of(&ResponseHead::final_of(block).headers)
@@ -90,7 +90,7 @@ pub(crate) fn parse(block: &[u8], limit: u64) -> Result<Response<'_>, RejectReas
     Ok(Response { status, payload, content_type: ContentType::of(&headers) })
 }
 
-/// A response that is cut into its parts and not decoded.
+/// The head of a response, and its body before decoding.
 struct ResponseHead<'b> {
     status: Option<u16>,
     headers: Headers,
@@ -98,7 +98,8 @@ struct ResponseHead<'b> {
 }
 
 impl<'b> ResponseHead<'b> {
-    /// The head of the final response. An interim response (`100 Continue`) has no body, and another response follows it.
+    /// Returns the head of the final response. An interim response (`100 Continue`) has no body, and another response
+    /// follows it.
     fn final_of(block: &'b [u8]) -> Self {
         let mut head = Self::parse(block);
         while head.status.is_some_and(|status| (100..200).contains(&status)) && is_response(head.body) {
@@ -125,7 +126,7 @@ impl<'b> ResponseHead<'b> {
     }
 }
 
-/// The first line without its end, and the bytes behind it.
+/// Returns the first line without its end, and the bytes behind it.
 fn split_line(bytes: &[u8]) -> (&[u8], &[u8]) {
     let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
     let (line, rest) = bytes.split_at(end);

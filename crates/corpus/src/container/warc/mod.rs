@@ -1,20 +1,20 @@
 //! WARC and WET files, as Common Crawl publishes them.
 //!
-//! A WARC file is a sequence of records. Each record has named headers and a block of bytes. A `response` record holds an
-//! HTTP response, a `conversion` record (WET) holds plain text, and other records describe the crawl.
+//! A WARC file is a sequence of records. Each record has named headers and a block of bytes. A `response` record
+//! holds an HTTP response, a `conversion` record (WET) holds plain text, and other records describe the crawl.
 //!
-//! | file | question it answers |
+//! | file | content |
 //! |---|---|
-//! | `bytes` | From what are records read? |
-//! | `headers` | Which name has which value, in WARC and in HTTP? |
-//! | `record` | Where do records begin and end? |
-//! | `http` | Which status, media type and body has a response? |
-//! | `chunked`, `coding` | Which bytes did the server encode? |
-//! | `document` | Which id and text has a record? |
-//! | `follow` | Which other records are copied with a document? |
-//! | `open` | Where do all records of a source lie, and which of them are documents? |
-//! | `content` | How is a source scanned, and a record read again? |
-//! | `copy` | Which bytes are written? |
+//! | `bytes` | the bytes from which records are read |
+//! | `headers` | the headers of WARC and of HTTP, with their values |
+//! | `record` | where records begin and end |
+//! | `http` | the status, media type and body of a response |
+//! | `chunked`, `coding` | the bytes that the server encoded |
+//! | `document` | the id and the text of a record |
+//! | `follow` | the other records that are copied with a document |
+//! | `open` | where the records of a source lie, and which of them are documents |
+//! | `content` | how a source is scanned, and how a record is read again |
+//! | `copy` | the bytes that are written |
 
 pub(crate) mod bytes;
 mod chunked;
@@ -40,7 +40,7 @@ use crate::output::{Output, OutputVerdict, TableCompression};
 use crate::problem::FileProblem;
 use crate::sources::{Content, Sources};
 
-/// WARC and WET.
+/// Container of WARC and WET.
 #[derive(Debug)]
 pub(super) struct Warc;
 

@@ -1,7 +1,7 @@
-//! The pass over a source that finds its records.
+//! Walks over a source once, when it is opened, and finds its records.
 //!
-//! The pass keeps 9 bytes per record: where it starts, and its kind. The headers are read again when they are needed, which
-//! costs a small read per record and saves about 100 bytes per record for ids and links.
+//! The walk keeps 9 bytes per record: the offset of the record and its role. Headers are read again when they are
+//! needed, which costs a small read per record and saves about 100 bytes per record for ids and links.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::members::{Alignment, GzipMembers};
 use crate::source::SourceReader;
 
-/// Bytes between two places at which a source can be cut.
+/// Approximate number of bytes between two places at which a source can be cut.
 const CUT_BYTES: u64 = 1 << 20;
 
 /// Media types of `resource` records that are documents.
@@ -37,7 +37,7 @@ const DOCUMENT_TYPES: [&str; 13] = [
 /// Schemes of URIs that name a document.
 const DOCUMENT_SCHEMES: [&str; 4] = ["http", "https", "ftp", "file"];
 
-/// The role of a record in a corpus.
+/// Role of a record in a corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// A record that may be a document.
@@ -62,7 +62,8 @@ impl Role {
     }
 }
 
-/// The kind of a record. A `resource` that is no document counts as another kind, because Wget stores its log as a `resource`.
+/// Returns the kind of a record. A `resource` that is no document counts as another kind, because Wget stores its log
+/// as a `resource`.
 pub(super) fn kind_of(record: &WarcRecord) -> RecordKind {
     match record.kind {
         RecordKind::Resource if !is_document(&record.headers) => RecordKind::Other,
@@ -70,7 +71,7 @@ pub(super) fn kind_of(record: &WarcRecord) -> RecordKind {
     }
 }
 
-/// Whether a `resource` record is a document: by its media type and by the scheme of its URI.
+/// Reports whether a `resource` record is a document, judged by its media type and by the scheme of its URI.
 fn is_document(headers: &Headers) -> bool {
     let media_type = ContentType::of(headers).media_type;
     let scheme = headers.get("WARC-Target-URI").and_then(|uri| uri.trim_start_matches('<').split_once(':'));
@@ -80,14 +81,15 @@ fn is_document(headers: &Headers) -> bool {
         })
 }
 
-/// The places of the records of a source.
+/// Places of the records of a source.
 #[derive(Debug)]
 pub(super) struct WarcRecords {
-    /// The byte at which each record starts. A record ends where the next one starts, and the last record at the end of the source.
+    /// Offset at which each record starts. A record ends where the next one starts, and the last record at the end of
+    /// the source.
     starts: Vec<u64>,
     roles: Vec<Role>,
     size_bytes: u64,
-    /// The numbers of the records with which pieces begin, about a mebibyte apart, and the number of records.
+    /// Numbers of the records at which pieces begin, about 1 MiB apart, and last the number of records.
     cuts: Vec<usize>,
     /// How records lie in gzip members; `None` if the source has no members that can be copied.
     pub(super) alignment: Option<Alignment>,
@@ -131,12 +133,12 @@ impl WarcRecords {
         Ok(archive)
     }
 
-    /// The number of each record, its bytes and its role.
+    /// Iterates over all records: their numbers, their bytes and their roles.
     pub(super) fn records(&self) -> impl Iterator<Item = (usize, Range<u64>, Role)> {
         self.records_in(0..self.starts.len())
     }
 
-    /// The records with these numbers.
+    /// Iterates over the records with these numbers.
     pub(super) fn records_in(
         &self,
         numbers: Range<usize>,
@@ -147,28 +149,28 @@ impl WarcRecords {
         })
     }
 
-    /// The number of the document that starts at `offset`.
+    /// Returns the number of the document that starts at `offset`; `None` if no document starts there.
     pub(super) fn document_at(&self, offset: u64) -> Option<usize> {
         let number = self.starts.binary_search(&offset).ok()?;
         (self.roles.get(number) == Some(&Role::Document)).then_some(number)
     }
 
-    /// The records of each piece.
+    /// Iterates over the pieces, each as the range of its record numbers.
     pub(super) fn pieces(&self) -> impl ExactSizeIterator<Item = Range<usize>> {
         self.cuts.iter().zip(self.cuts.iter().skip(1)).map(|(from, to)| *from..*to)
     }
 
-    /// The bytes from the first of these records to the last.
+    /// Returns the number of bytes from the first of these records to the end of the last.
     pub(super) fn bytes_of(&self, numbers: &Range<usize>) -> u64 {
         self.start_of(numbers.end) - self.start_of(numbers.start)
     }
 
-    /// The byte at which a record starts; for the number behind the last record, the end of the source.
+    /// Returns the offset at which a record starts; for the number behind the last record, the end of the source.
     fn start_of(&self, number: usize) -> u64 {
         self.starts.get(number).copied().unwrap_or(self.size_bytes)
     }
 
-    /// The number of records of a kind that are no documents.
+    /// Returns the number of records of a kind that are no documents.
     pub(super) fn count(&self, kind: RecordKind) -> u64 {
         self.roles.iter().filter(|role| **role == Role::Companion(kind)).count() as u64
     }

@@ -1,4 +1,4 @@
-//! WARC records by position (ISO 28500, versions 1.0 and 1.1).
+//! Reads WARC records by position (ISO 28500, versions 1.0 and 1.1).
 //!
 //! ```text
 //! WARC/1.0 CRLF                 version line
@@ -9,11 +9,12 @@
 //! CRLF CRLF                     end
 //! ```
 //!
-//! [`parse_at`] reads the head and skips the block, so that a walk over a file costs two small reads per record.
-//! Common tools write LF for CRLF, or leave out the end of the last record; both are accepted.
+//! [`parse_at`] reads the head and skips the block, so a walk over a file costs two small reads per record. Common
+//! tools write LF for CRLF, or leave out the end of the last record; both forms are accepted.
 //!
-//! A bad record does not lose the rest: [`Records`] goes on at the next line that begins with `WARC/1.`. A block may hold such
-//! a line, too, so the search begins behind the last byte that was understood, and only after a bad record.
+//! A bad record does not lose the records behind it: [`Records`] continues at the next line that begins with
+//! `WARC/1.`. A block may contain such a line, too. The search therefore begins behind the last byte that was
+//! understood, and only after a bad record.
 
 use std::fmt;
 use std::ops::Range;
@@ -23,28 +24,28 @@ use super::headers::Headers;
 use crate::error::Result;
 use crate::reject::RejectReason;
 
-/// The bytes with which every record begins.
+/// Bytes with which every record begins.
 pub(crate) const MAGIC: &[u8] = super::super::optional::WARC_MAGIC;
-/// Bytes of a head that are read at first, and bytes that are searched at first for the next record. Most heads are
-/// shorter.
+/// Size of the first read of a head, and of the first window in a search for the next record, in bytes. Most heads
+/// are shorter.
 const FIRST_HEAD_BYTES: usize = 2 << 10;
-/// The longest head that is read, far above what a URI and a dozen headers need.
+/// Maximum size of a head in bytes, far above what a URI and a dozen headers need.
 const MAX_HEAD_BYTES: usize = 1 << 20;
-/// Bytes behind a block that decide whether `Content-Length` is right.
+/// Number of bytes behind a block that decide whether `Content-Length` is right.
 const TAIL_BYTES: usize = 16;
-/// Bytes that are searched at a time for the next record, or skipped at a time as blank lines.
+/// Number of bytes that are read at a time in a search for the next record, or to skip blank lines.
 const WINDOW_BYTES: usize = 64 << 10;
-/// Characters of a bad version line that a message shows.
+/// Number of bytes of a bad version line that a message shows.
 const SHOWN_BYTES: usize = 40;
 
-/// The value of `WARC-Type`.
+/// Kind of a record: the value of `WARC-Type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RecordKind {
     /// Description of the records that follow.
     Warcinfo,
     /// Response of a server.
     Response,
-    /// Another form of a record: the plain text of a page in WET files.
+    /// Another form of a record. In WET files, this is the plain text of a page.
     Conversion,
     /// A file that was stored without a protocol around it.
     Resource,
@@ -56,12 +57,12 @@ pub(crate) enum RecordKind {
     Revisit,
     /// Later part of a record that was cut into several.
     Continuation,
-    /// A type that the standard does not have, or none.
+    /// A type that the standard does not have, or no type.
     Other,
 }
 
 impl RecordKind {
-    /// The kind that a value of `WARC-Type` names.
+    /// Returns the kind that a value of `WARC-Type` names.
     pub(crate) fn of(name: Option<&str>) -> Self {
         const NAMES: [(&str, RecordKind); 8] = [
             ("warcinfo", RecordKind::Warcinfo),
@@ -77,7 +78,7 @@ impl RecordKind {
         name.and_then(named).map_or(Self::Other, |(_, kind)| *kind)
     }
 
-    /// Whether records of this kind are documents.
+    /// Reports whether records of this kind are documents.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn is_document(self) -> bool {
         match self {
@@ -101,13 +102,13 @@ pub(crate) struct WarcRecord {
     pub(crate) headers: Headers,
     /// The whole record, from its version line to the blank lines behind its block.
     pub(crate) bytes: Range<u64>,
-    /// The block.
+    /// Block of the record: the bytes behind its head.
     pub(crate) block: Range<u64>,
 }
 
 #[cfg(test)]
 impl WarcRecord {
-    /// The id of the record, as [`id_of`] has it.
+    /// Returns the id of the record, as [`id_of`] does.
     pub(crate) fn id(&self) -> Option<&str> {
         id_of(&self.headers)
     }
@@ -116,11 +117,11 @@ impl WarcRecord {
 /// Bytes that are no record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bad {
-    /// The bytes, up to the next record or to the end of the source.
+    /// Range of the bytes, up to the next record or to the end of the source.
     pub(crate) bytes: Range<u64>,
     /// The rule that the bytes break.
     pub(crate) problem: WarcProblem,
-    /// The id, if the headers could be read.
+    /// Id of the record, if the headers could be read.
     pub(crate) id: Option<String>,
 }
 
@@ -129,26 +130,26 @@ pub(crate) struct Bad {
 pub(crate) enum WarcProblem {
     /// The first line is not `WARC/1.0` or a later version 1.
     Version {
-        /// The beginning of the line.
+        /// Beginning of the first line.
         found: String,
     },
-    /// The headers do not end before the source ends, the next record begins or a mebibyte is over.
+    /// The headers do not end before the source ends, the next record begins or 1 MiB was read.
     OpenHead,
     /// There is no `Content-Length`.
     NoLength,
     /// `Content-Length` is no number of 64 bits.
     BadLength {
-        /// The value.
+        /// Value of `Content-Length`.
         found: String,
     },
     /// The source ends inside the block.
     Truncated {
         /// The value of `Content-Length`.
         expected: u64,
-        /// The bytes that are there.
+        /// The number of bytes that the source has of the block.
         found: u64,
     },
-    /// Neither blank lines, nor a record, nor the end of the source follows the block.
+    /// The bytes behind the block are neither blank lines nor a record, and the source does not end there.
     WrongLength {
         /// The value of `Content-Length`.
         given: u64,
@@ -178,20 +179,20 @@ impl From<WarcProblem> for RejectReason {
     }
 }
 
-/// The id that headers give: `WARC-Record-ID` without its angle brackets.
+/// Returns the id that headers state: `WARC-Record-ID` without its angle brackets.
 ///
 /// The standard writes `<urn:uuid:…>`. The brackets delimit the URI and are no part of it.
 pub(crate) fn id_of(headers: &Headers) -> Option<&str> {
     headers.get("WARC-Record-ID").map(bare).filter(|id| !id.is_empty())
 }
 
-/// A URI without the angle brackets around it.
+/// Returns a URI without the angle brackets around it.
 pub(crate) fn bare(uri: &str) -> &str {
     let uri = uri.trim();
     uri.strip_prefix('<').and_then(|uri| uri.strip_suffix('>')).unwrap_or(uri).trim()
 }
 
-/// Problem of a record, and the byte from which on the next record is searched for.
+/// Problem of a record, and the offset from which on the next record is searched for.
 struct WarcFault {
     problem: WarcProblem,
     understood: u64,
@@ -205,7 +206,8 @@ impl WarcFault {
     }
 }
 
-/// Parses the record that begins at `start`. The outer error is one of the disk, the inner one of the data.
+/// Parses the record that begins at `start`. The outer error is an error of the disk, the inner error describes bytes
+/// that are no record.
 pub(crate) fn parse_at(source: &impl ByteSource, start: u64) -> Result<std::result::Result<WarcRecord, Bad>> {
     match parse(source, start)? {
         Ok(record) => Ok(Ok(record)),
@@ -235,7 +237,7 @@ fn parse(source: &impl ByteSource, start: u64) -> Result<std::result::Result<War
     let first_line = memchr::memchr(b'\n', &head).map_or(head.len(), |end| end + 1);
     let headers = Headers::parse(head.get(first_line..head_bytes).unwrap_or_default());
     let block_start = start + head_bytes as u64;
-    // The line feed that ends the head may begin the next record's line.
+    // The search must include the line feed that ends the head, because the next record may begin right behind it.
     let understood = block_start.saturating_sub(1);
     let id = || id_of(&headers).map(ToOwned::to_owned);
     let fault = |problem| Ok(Err(WarcFault { problem, understood, id: id() }));
@@ -256,12 +258,12 @@ fn parse(source: &impl ByteSource, start: u64) -> Result<std::result::Result<War
     Ok(Ok(WarcRecord { kind: RecordKind::of(headers.get("WARC-Type")), headers, bytes, block }))
 }
 
-/// A number of decimal digits and nothing else: `parse` would take a sign, too.
+/// Parses a number that consists of decimal digits only, because `parse` would accept a sign, too.
 fn number(digits: &str) -> Option<u64> {
     if digits.bytes().all(|byte| byte.is_ascii_digit()) { digits.parse().ok() } else { None }
 }
 
-/// Problem of a version line; `None` for `WARC/1.` and digits.
+/// Returns the problem of a version line; `None` if the line is `WARC/1.` and digits.
 fn version_problem(head: &[u8]) -> Option<WarcProblem> {
     let line = head.get(..SHOWN_BYTES).unwrap_or(head);
     let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_end();
@@ -271,14 +273,14 @@ fn version_problem(head: &[u8]) -> Option<WarcProblem> {
     }
 }
 
-/// The beginning of bytes, for a message.
+/// Returns the beginning of some bytes, for a message.
 fn shown(bytes: &[u8]) -> String {
     minwise::visible(&String::from_utf8_lossy(bytes.get(..SHOWN_BYTES).unwrap_or(bytes))).to_string()
 }
 
-/// The end of a head.
+/// Result of a search for the end of a head.
 enum HeadEnd {
-    /// The head ends behind the blank line, at this byte.
+    /// The head ends behind the blank line, at this offset.
     At(usize),
     /// The head does not end in these bytes.
     Open,
@@ -288,8 +290,8 @@ enum HeadEnd {
 
 /// Finds the blank line that ends a head.
 ///
-/// The version line of another record ends the search, because a file of nothing but version lines would otherwise be read a
-/// mebibyte at a time for each of them.
+/// The version line of another record ends the search. Otherwise, in a file of nothing but version lines, each line
+/// would cost a read of 1 MiB.
 fn end_of_head(head: &[u8]) -> HeadEnd {
     let mut at = 0;
     for end in memchr::memchr_iter(b'\n', head) {
@@ -305,8 +307,9 @@ fn end_of_head(head: &[u8]) -> HeadEnd {
     HeadEnd::Open
 }
 
-/// Whether the bytes behind a block are the end of a record: two line ends, or the next record or the end of the
-/// source after fewer. A record whose follower is broken is good, so two line ends are enough.
+/// Reports whether the bytes behind a block are the end of a record: two line ends, or fewer line ends and then the
+/// next record or the end of the source. After two line ends, the bytes behind them do not count, because a record is
+/// good even if the record behind it is damaged.
 fn ends_a_record(tail: &[u8]) -> bool {
     let blank = tail.iter().take_while(|byte| is_blank(**byte)).count();
     let (blank, rest) = tail.split_at(blank);
@@ -319,7 +322,7 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b'\r' | b'\n')
 }
 
-/// The first byte from `from` on that is no line end.
+/// Returns the offset of the first byte from `from` on that is no line end.
 fn skip_blank(source: &impl ByteSource, from: u64) -> Result<u64> {
     let (mut at, mut window, mut len) = (from, Vec::new(), TAIL_BYTES);
     loop {
@@ -333,9 +336,9 @@ fn skip_blank(source: &impl ByteSource, from: u64) -> Result<u64> {
     }
 }
 
-/// The first byte behind `from` at which a line begins with [`MAGIC`], or the end of the source.
+/// Returns the first offset behind `from` at which a line begins with [`MAGIC`], or the end of the source.
 fn next_start(source: &impl ByteSource, from: u64) -> Result<u64> {
-    // The first window is small, because in a file of many bad records the next one is near.
+    // The first window is small, because the next record is near in a file of many bad records.
     let (mut at, mut window, mut len) = (from, Vec::new(), FIRST_HEAD_BYTES);
     loop {
         read_window(source, at, len, &mut window)?;
@@ -347,13 +350,13 @@ fn next_start(source: &impl ByteSource, from: u64) -> Result<u64> {
         if window.len() < len {
             return Ok(source.size_bytes());
         }
-        // The next window begins early enough to hold a version line that this one cuts.
+        // The next window overlaps this one, because a version line may lie across the end of this window.
         at += (len - MAGIC.len()) as u64;
         len = WINDOW_BYTES;
     }
 }
 
-/// Walks over all records of a source, in their order.
+/// A walk over all records of a source, in order.
 #[derive(Debug)]
 pub(crate) struct Records<'s, S> {
     source: &'s S,
@@ -361,7 +364,7 @@ pub(crate) struct Records<'s, S> {
 }
 
 impl<'s, S: ByteSource> Records<'s, S> {
-    /// A walk from the first byte of `source`.
+    /// Begins a walk at the first byte of `source`.
     pub(crate) fn new(source: &'s S) -> Self {
         Self { source, at: 0 }
     }
@@ -383,7 +386,7 @@ impl<'s, S: ByteSource> Records<'s, S> {
 }
 
 impl<S: ByteSource> Iterator for Records<'_, S> {
-    /// A record, or bytes that are none. The outer error is one of the disk, after which the walk ends.
+    /// A record, or bytes that are no record. The outer error is an error of the disk, after which the walk ends.
     type Item = Result<std::result::Result<WarcRecord, Bad>>;
 
     fn next(&mut self) -> Option<Self::Item> {

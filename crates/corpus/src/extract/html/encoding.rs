@@ -1,13 +1,13 @@
 //! Finds the encoding of a page.
 //!
-//! The order is that of browsers: a byte-order mark, else the encoding that the page declares in its first kilobyte, else a guess from
-//! the bytes.
+//! The order is that of browsers: a byte-order mark, then the encoding that the page declares in its first 1024
+//! bytes, then a guess from the bytes.
 
 use encoding_rs::Encoding;
 
 use crate::decode::{Decoded, decode_as, decode_by_content};
 
-/// Bytes at the beginning of a page in which a declared encoding is searched for, as in browsers.
+/// Number of bytes at the beginning of a page that are searched for a declared encoding, as in browsers.
 const HEAD_BYTES: usize = 1024;
 
 /// Decodes a page.
@@ -21,7 +21,8 @@ pub(in super::super) fn decode(bytes: &[u8]) -> Decoded<'_> {
     }
 }
 
-/// The encoding that a page declares: `<?xml encoding>`, `<meta charset>`, or `<meta content>` with a `charset` in it.
+/// Returns the encoding that a page declares: `<?xml encoding>`, `<meta charset>`, or `<meta content>` with a
+/// `charset` in it.
 fn declared(head: &[u8]) -> Option<&'static Encoding> {
     let head = head.to_ascii_lowercase();
     let tags = [(&b"<?xml"[..], &b"encoding"[..]), (b"<meta", b"charset")];
@@ -33,11 +34,11 @@ fn declared(head: &[u8]) -> Option<&'static Encoding> {
         })
     })?;
     let encoding = Encoding::for_label(label)?;
-    // A declaration that was found as ASCII cannot be in UTF-16, whatever encoding it names.
+    // A declaration that was found as ASCII cannot be in UTF-16, even if it names UTF-16.
     Some(if encoding.is_ascii_compatible() { encoding } else { encoding_rs::UTF_8 })
 }
 
-/// The value behind `key=` in a tag, with or without quotes.
+/// Returns the value behind `key=` in a tag, with or without quotes.
 fn value<'t>(tag: &'t [u8], key: &[u8]) -> Option<&'t [u8]> {
     memchr::memmem::find_iter(tag, key).find_map(|at| {
         let rest = tag.get(at + key.len()..)?.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();

@@ -1,53 +1,59 @@
-//! Tags with very many attributes.
+//! Limits the number of attributes per tag that the tokeniser gets.
 //!
-//! The tokeniser compares every attribute of a tag with all before it, so a tag with millions of attributes would take hours and
-//! gigabytes. The tokeniser is therefore given only the first [`MOST_ATTRIBUTES`] of each tag. The rest of the tag is skipped by the
-//! rules of the tokeniser itself, so the text is the same as with all attributes.
+//! The tokeniser compares every attribute of a tag with all attributes before it, so a tag with millions of
+//! attributes would take hours and gigabytes. The tokeniser therefore gets only the first [`MOST_ATTRIBUTES`] of each
+//! tag. The rest of the tag is skipped by the rules of the tokeniser itself, so the text is the same as with all
+//! attributes.
 
 use std::cell::Cell;
 
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{BufferQueue, TokenSink, Tokenizer};
 
-/// Maximum number of attributes of one tag that are read. The attributes that matter here stand far before this number.
+/// Maximum number of attributes per tag that are read. In ordinary pages, the attributes that are needed come long
+/// before this limit.
 pub(super) const MOST_ATTRIBUTES: usize = 256;
 
-/// A sink that notes whether it was given a token.
+/// A sink that notes whether it received a token.
 pub(super) trait Told: TokenSink {
-    /// Whether a token was given since the cell was cleared. Tokens about errors do not count.
+    /// Returns the cell that states whether the sink received a token since the cell was cleared. Tokens about errors
+    /// do not count.
     fn told(&self) -> &Cell<bool>;
 }
 
-/// The kind of markup that the tokeniser is within.
+/// Kind of markup that the tokeniser is within.
 #[derive(Clone, Copy)]
 enum Open {
     Nothing,
     /// A comment, or other markup that is no tag.
     Other,
-    /// A tag, or text of a script or its like that may turn out to be the tag that ends it.
+    /// A tag, or text in a script or a similar element that may prove to be the end tag.
     Tag(TagProgress),
 }
 
-/// Gives a page to the tokeniser, with at most `most` attributes per tag.
+/// Passes a page to the tokeniser, with at most `most` attributes per tag.
 ///
-/// Only the tokeniser knows whether a `<` begins a tag, because this depends on everything before it. The tokeniser is therefore given
-/// the page up to each `<`, and then the letter that would make it a tag. If the tokeniser was not within other markup and gives no token
-/// for the letter, it is within a tag.
+/// Only the tokeniser knows whether a `<` begins a tag, because this depends on everything before it. The tokeniser
+/// therefore gets the page up to each `<`, and then the next letter, which would make the `<` a tag. If the tokeniser
+/// was not within other markup and returns no token for the letter, it is within a tag.
 pub(super) fn feed<S: Told>(tokenizer: &Tokenizer<S>, page: &str, most: usize) {
     let (whole, queue) = (StrTendril::from_slice(page), BufferQueue::default());
     let bytes = page.as_bytes();
-    // Gives a piece of the page to the tokeniser, and returns whether the tokeniser gave a token.
+    // Passes a piece of the page to the tokeniser, and returns whether the tokeniser returned a token.
     let give = |piece: StrTendril| {
         let told = tokenizer.sink.told();
         told.set(false);
         queue.push_back(piece);
-        // The result is ignored, because this sink never makes the tokeniser pause, so that it reads the whole piece.
+        // The result is ignored, because this sink never makes the tokeniser pause, so the tokeniser reads the whole
+        // piece.
         let _ = tokenizer.feed(&queue);
         told.get()
     };
-    // Pieces begin and end beside ASCII characters, and a page is far below the 4 GiB that a tendril can hold, so the casts lose nothing.
+    // The casts lose nothing, because a page is far below the 4 GiB that a tendril can hold. A piece begins and ends
+    // at a character boundary, because an ASCII character is beside each cut.
     let piece = |from: usize, to: usize| whole.subtendril(from as u32, (to - from) as u32);
-    // `from` is the place of a byte that was found, or the place behind it, so it is not behind the end.
+    // `from` is at most the length of the page, because it is the offset of a byte that was found, or the offset
+    // behind that byte.
     let rest = |from: usize| &bytes[from..];
     let behind_next = |from: usize| memchr::memchr(b'<', rest(from)).map_or(bytes.len(), |at| from + at + 1);
     let mut at = behind_next(0);
@@ -55,7 +61,8 @@ pub(super) fn feed<S: Told>(tokenizer: &Tokenizer<S>, page: &str, most: usize) {
     let mut open = Open::Nothing;
     while let Some(&first) = bytes.get(at) {
         if matches!(open, Open::Nothing) && rest(at).starts_with(b"/>") {
-            // `</>` is no tag, and outside of raw text the tokeniser gives no token for it, so it would be taken for the beginning of a tag.
+            // `</>` is skipped here, because the tokeniser returns no token for it outside of raw text, so it would
+            // look like the beginning of a tag.
             give(piece(at, at + 2));
             at += 2;
         } else if matches!(open, Open::Nothing) {
@@ -90,14 +97,14 @@ pub(super) fn feed<S: Told>(tokenizer: &Tokenizer<S>, page: &str, most: usize) {
     }
 }
 
-/// The progress of reading a tag.
+/// Progress of reading a tag.
 #[derive(Clone, Copy)]
 struct TagProgress {
     state: State,
     attributes: usize,
 }
 
-/// The states of a tokeniser in a tag, as the standard of HTML names them.
+/// States of a tokeniser in a tag, with the names of the HTML standard.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Name,
@@ -111,11 +118,11 @@ enum State {
     SelfClosing,
 }
 
-/// The reason why reading a tag stops, with the number of bytes that were read.
+/// Reason why reading a tag stops, with the number of bytes that were read.
 enum TagEnd {
     /// The tag ended.
     End(usize),
-    /// The next attribute would be one too many.
+    /// The next attribute would exceed the limit.
     OneMore(usize),
 }
 
@@ -125,12 +132,12 @@ impl TagProgress {
         Self { state: State::Name, attributes: 0 }
     }
 
-    /// Whether a tag that has ended closes its element at once.
+    /// Reports whether a tag that has ended closes its element at once.
     fn closes_itself(&self) -> bool {
         self.state == State::SelfClosing
     }
 
-    /// Reads on in the tag, up to its end or before the attribute behind the first `most`.
+    /// Continues in the tag, up to its end or to the attribute behind the first `most`.
     fn read(&mut self, bytes: &[u8], most: usize) -> Option<TagEnd> {
         use State::{
             AfterAttribute, AfterQuoted, Attribute, BeforeAttribute, BeforeValue, Name, Quoted, SelfClosing,
@@ -191,7 +198,7 @@ mod tests {
 
     use super::*;
 
-    /// Logs the tokens without their attributes, and counts the attributes of the tag that has most.
+    /// Sink that logs the tokens without their attributes, and counts the attributes of the tag that has most.
     #[derive(Default)]
     struct TagLog {
         told: Cell<bool>,
@@ -233,7 +240,8 @@ mod tests {
         }
     }
 
-    /// Reads a page by `feed` and as a whole; returns both logs, and the most attributes of a tag that `feed` gave.
+    /// Reads a page by `feed` and as a whole. Returns both logs, and the largest number of attributes of a tag that
+    /// `feed` passed.
     fn check(page: &str, most: usize) -> (String, String, usize) {
         let log = |give: &dyn Fn(&Tokenizer<TagLog>)| {
             let options = TokenizerOpts { discard_bom: false, ..TokenizerOpts::default() };

@@ -1,10 +1,11 @@
 //! Refuses PDFs whose streams decompress to more than the limit.
 //!
-//! The parser decompresses some streams while it loads a file, whole and without a limit, so their bytes are counted before the
-//! parser sees them: the data behind each `stream` is decompressed here, by every filter that the parser knows and that the bytes could
-//! be of. The file's own dictionaries are believed in one point: a stream that plainly states that it is a picture is not counted,
-//! because nothing ever decompresses it. Filters that cannot be seen at this stage, because the file is encrypted or its dictionary
-//! names them elsewhere, are counted after the file was loaded.
+//! The parser decompresses some streams while it loads a file, whole and without a limit, so their bytes are counted
+//! before the parser gets the file. The data behind each `stream` is decompressed here by every filter that the
+//! parser knows and that could have written the data. The dictionaries in the file are not trusted, with one
+//! exception: a stream that clearly states that it is a picture is not counted, because nothing ever decompresses it.
+//! Some filters are unknown before the file is loaded, because the file is encrypted or its dictionary names the
+//! filters elsewhere. The bytes behind these filters are counted after loading.
 
 use std::io::Read;
 
@@ -16,10 +17,10 @@ use hayro_syntax::{Filter, Pdf};
 use super::super::{ExtractLimits, Refusal};
 use super::worker::Deadline;
 
-/// Bytes before `stream` in which the dictionary of the stream is searched for.
+/// Number of bytes before `stream` that are searched for the dictionary of the stream.
 const DICTIONARY_BYTES: usize = 4096;
 
-/// Maximum number of filters, one after another, that are followed.
+/// Maximum number of filters of one stream that are undone, one after another.
 const STAGES: usize = 3;
 
 /// Refuses a file whose streams together decompress to more than the limit.
@@ -39,7 +40,8 @@ pub(super) fn check(bytes: &[u8], limits: &ExtractLimits, deadline: &Deadline) -
     Ok(())
 }
 
-/// Refuses a loaded file whose streams decompress too far: those whose filters are not Flate alone, and all of an encrypted file.
+/// Refuses a loaded file whose streams decompress to more than the limit. Streams with a single Flate filter or none
+/// were counted before loading, unless the file is encrypted.
 pub(super) fn check_loaded(pdf: &Pdf, limits: &ExtractLimits, deadline: &Deadline) -> Result<(), Refusal> {
     let bytes: &[u8] = pdf.data().as_ref();
     let is_encrypted = memchr::memmem::find(bytes, b"/Encrypt").is_some();
@@ -60,13 +62,14 @@ pub(super) fn check_loaded(pdf: &Pdf, limits: &ExtractLimits, deadline: &Deadlin
     Ok(())
 }
 
-/// Whether a stream is a picture, which nothing here decodes.
+/// Reports whether a stream is a picture. Nothing in this crate decodes pictures.
 fn is_drawn(stream: &Stream<'_>) -> bool {
     stream.dict().get::<Name<'_>>(b"Subtype").as_deref().is_some_and(|kind| kind == b"Image")
 }
 
-/// Counts the bytes to which a stream decompresses through its filters, over all stages together, up to a little more than `limit`.
-/// `None` if there are more filters than [`STAGES`], or any behind LZW, because LZW is counted here and not decompressed.
+/// Counts the bytes to which a stream decompresses through its filters, over all stages together, up to a little more
+/// than `limit`. `None` if there are more filters than [`STAGES`], or if a filter follows LZW, because LZW is counted
+/// and not decompressed.
 fn filtered_bytes(data: &[u8], filters: &[Filter], limit: u64) -> Option<u64> {
     let Some((filter, rest)) = filters.split_first() else { return Some(0) };
     if filters.len() > STAGES {
@@ -81,14 +84,14 @@ fn filtered_bytes(data: &[u8], filters: &[Filter], limit: u64) -> Option<u64> {
         Filter::RunLengthDecode => run_length(data, limit),
         Filter::FlateDecode => {
             let mut unfolded = vec![];
-            // An error is ignored, because the bytes before it count all the same.
+            // An error is ignored, because the bytes before it are decompressed and count all the same.
             let _ = flate(data).take(limit.saturating_add(1)).read_to_end(&mut unfolded);
             unfolded
         }
         // The result needs no limit, because it is half as long as the data.
         Filter::AsciiHexDecode => ascii_hex(data),
         Filter::Crypt => data.to_vec(),
-        // Nothing here decodes pictures.
+        // Pictures count no bytes, because nothing here decodes them.
         Filter::CcittFaxDecode | Filter::Jbig2Decode | Filter::DctDecode | Filter::JpxDecode => {
             return Some(0);
         }
@@ -132,14 +135,14 @@ fn ascii_hex(data: &[u8]) -> Vec<u8> {
     digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect()
 }
 
-/// The data behind the keyword `stream` and its line end.
+/// Returns the data behind the keyword `stream` and its line end.
 fn data_of(keyword: &[u8]) -> Option<&[u8]> {
     let rest = keyword.strip_prefix(b"stream")?;
     let rest = rest.strip_prefix(b"\r").unwrap_or(rest);
     Some(rest.strip_prefix(b"\n").unwrap_or(rest))
 }
 
-/// The text between the last `obj` and a stream.
+/// Returns the bytes between the last `obj` and the stream, which hold the dictionary of the stream.
 fn dictionary(before: &[u8]) -> &[u8] {
     let (_, near) = before.split_at(before.len().saturating_sub(DICTIONARY_BYTES));
     near.split_at(memchr::memmem::rfind(near, b"obj").unwrap_or(0)).1
@@ -149,13 +152,15 @@ fn holds(dictionary: &[u8], word: &[u8]) -> bool {
     memchr::memmem::find(dictionary, word).is_some()
 }
 
-/// Whether a stream plainly is a picture. A dictionary with a `#` is not believed, because letters of names can be escaped by it.
+/// Reports whether a stream is clearly a picture. A dictionary with a `#` is not trusted, because `#` can escape
+/// letters of names.
 fn is_picture(dictionary: &[u8]) -> bool {
     holds(dictionary, b"/Image")
         && ![&b"ObjStm"[..], b"XRef", b"#"].iter().any(|other| holds(dictionary, other))
 }
 
-/// Counts the bytes to which a stream decompresses at most, over all stages together, up to a little more than `limit`.
+/// Counts the bytes to which a stream can decompress at most, over all stages together, up to a little more than
+/// `limit`.
 fn unfolded_bytes(data: &[u8], dictionary: &[u8], limit: u64) -> u64 {
     let may_be_lzw = holds(dictionary, b"LZW") || holds(dictionary, b"#");
     let plain = ascii85(data, limit);
@@ -168,7 +173,7 @@ fn unfolded_bytes(data: &[u8], dictionary: &[u8], limit: u64) -> u64 {
         .fold(plain.len() as u64, u64::max)
 }
 
-/// Counts the bytes that Flate gives, and decompresses them again as long as they could be Flate, too.
+/// Counts the bytes that Flate gives, and decompresses them again as long as the result could be Flate, too.
 fn inflated_bytes(data: &[u8], limit: u64, stages: usize) -> u64 {
     let unfolded = count(flate(data), limit);
     let mut head = [0; 2];
@@ -182,19 +187,20 @@ fn inflated_bytes(data: &[u8], limit: u64, stages: usize) -> u64 {
     unfolded.saturating_add(inflated_bytes(&inner, limit - unfolded, stages))
 }
 
-/// Whether a zlib stream may begin with these bytes: the method, and a check that makes both a multiple of 31.
+/// Reports whether a zlib stream may begin with these bytes. The low four bits of the first byte must be 8, the
+/// method Deflate, and both bytes as one number must be a multiple of 31.
 fn is_zlib(head: [u8; 2]) -> bool {
     head.first().is_some_and(|method| method & 15 == 8) && u16::from_be_bytes(head).is_multiple_of(31)
 }
 
-/// The decoder that the parser uses: zlib or, if zlib gives nothing, Deflate behind the header.
+/// Returns the decoder that the parser would use: zlib or, if zlib gives nothing, Deflate behind the header.
 fn flate(data: &[u8]) -> Box<dyn Read + '_> {
     if count(ZlibDecoder::new(data), 1) > 0 {
         return Box::new(ZlibDecoder::new(data));
     }
     match data.split_first_chunk::<2>() {
         Some((_, behind)) => Box::new(DeflateDecoder::new(behind)),
-        // Fewer than two bytes are not even a header.
+        // Data of fewer than two bytes is not even a header.
         None => Box::new(std::io::empty()),
     }
 }
@@ -210,9 +216,11 @@ fn count(reader: impl Read, limit: u64) -> u64 {
     total
 }
 
-/// Counts the bytes that LZW gives. The table holds the length of each string instead of the string, so nothing has to be written.
+/// Counts the bytes that LZW gives. The table holds the length of each string instead of the string, so nothing has
+/// to be written.
 ///
-/// `early` is the number of codes by which the width of a code grows before it must: 1, or 0 if the stream states so.
+/// `early` is the number of codes by which the width of a code grows earlier than it must: 1, or 0 if the stream
+/// states so.
 fn lzw_bytes(data: &[u8], early: usize) -> u64 {
     const CLEAR: usize = 256;
     const END: usize = 257;
@@ -252,7 +260,7 @@ fn lzw_bytes(data: &[u8], early: usize) -> u64 {
     total
 }
 
-/// Decodes ASCII85, up to one group more than `limit`, and ends at the first byte that is not ASCII85.
+/// Decodes ASCII85, up to one group more than `limit`. Decoding ends at the first byte that is not ASCII85.
 fn ascii85(data: &[u8], limit: u64) -> Vec<u8> {
     let mut out = Vec::new();
     let (mut group, mut digits) = (0_u32, 0);
@@ -359,7 +367,8 @@ mod tests {
         assert_eq!(bytes(&lzw_run(200), &[Filter::LzwDecode]), Some(lzw_bytes(&lzw_run(200), 1)));
     }
 
-    /// Makes codes of a growing run: each code is the one that is just being defined. No other codes decompress to more bytes.
+    /// Makes codes of a growing run: each code is the code that is just being defined. No other codes decompress to
+    /// more bytes.
     fn lzw_run(codes: u32) -> Vec<u8> {
         let (mut bits, mut out) = (String::new(), Vec::new());
         for number in 0..codes {
@@ -384,7 +393,7 @@ mod tests {
     #[test]
     fn lzw_is_counted_by_its_codes() {
         let run = lzw_run(200);
-        // The codes stand for 1 + 2 + … + 200 bytes, and padding may add some.
+        // These codes decompress to 1 + 2 + … + 200 bytes, and padding may add some bytes.
         assert!((20_100..=20_400).contains(&lzw_bytes(&run, 1)), "{}", lzw_bytes(&run, 1));
         assert!(refused("/Filter/LZWDecode", &run));
         assert!(!refused("/Filter/FlateDecode", &run));

@@ -1,6 +1,6 @@
-//! The glyphs that a page shows, in the order of its operators.
+//! Reads the glyphs that a page shows, in the order of its operators.
 //!
-//! Only operators that place text are followed; drawings are noted and skipped.
+//! Only operators that place text are followed. Drawings are noted and skipped.
 
 use std::rc::Rc;
 
@@ -19,7 +19,8 @@ use super::worker::Deadline;
 /// Number of operators after which the deadline is checked.
 const OPERATORS_PER_LOOK: usize = 1024;
 
-/// Maximum number of states that a page may save without restoring them. Each state takes less than 200 bytes.
+/// Maximum number of graphics states that a page may save without restoring them. Each state takes less than 200
+/// bytes.
 const MOST_STATES: usize = 10_000;
 
 /// Flags of an annotation that is not shown.
@@ -28,9 +29,9 @@ const HIDDEN: u32 = 1 << 1 | 1 << 5;
 /// Text and drawings found on one page.
 #[derive(Debug, Default)]
 pub(super) struct PageContent {
-    /// The text.
+    /// Text of the page.
     pub(super) text: String,
-    /// Whether glyphs were shown that nothing maps to a character.
+    /// Whether the page shows glyphs whose characters are unknown.
     pub(super) has_unknown_letters: bool,
     /// Whether pictures, lines or areas were drawn.
     pub(super) has_drawings: bool,
@@ -75,7 +76,7 @@ pub(super) fn read<'p>(
     }
 }
 
-/// The drawing that stands for an annotation, such as a filled field of a form.
+/// Returns the drawing that stands for an annotation, such as a filled field of a form.
 fn appearance<'p>(annotation: &Dict<'p>) -> Option<Stream<'p>> {
     if annotation.get::<u32>(b"F").unwrap_or(0) & HIDDEN != 0 {
         return None;
@@ -87,7 +88,7 @@ fn appearance<'p>(annotation: &Dict<'p>) -> Option<Stream<'p>> {
     }
 }
 
-/// The graphics state, which the operator `q` saves and `Q` restores.
+/// Graphics state, which the operator `q` saves and `Q` restores.
 #[derive(Clone)]
 struct GraphicsState<'p> {
     to_page: Affine,
@@ -95,7 +96,7 @@ struct GraphicsState<'p> {
     size: f64,
     letter_space: f64,
     word_space: f64,
-    /// Horizontal scaling, as a factor.
+    /// Factor of the horizontal scaling.
     stretch: f64,
     leading: f64,
     rise: f64,
@@ -116,7 +117,7 @@ impl Default for GraphicsState<'_> {
     }
 }
 
-/// The place of the next glyph, and the start of its line.
+/// Place of the next glyph, and start of its line.
 #[derive(Clone, Copy, Default)]
 struct TextLine {
     next: Affine,
@@ -133,7 +134,8 @@ impl TextLine {
     }
 }
 
-/// Marked content, with the text that it may state in place of its glyphs. The text is taken at the first glyph.
+/// Marked content, with the text that it may state instead of its glyphs. The stated text is taken at the first
+/// glyph.
 enum Marked {
     Plain,
     Stating(Option<String>),
@@ -153,7 +155,8 @@ struct PageWalk<'w, 'p> {
 }
 
 impl<'p> PageWalk<'_, 'p> {
-    /// The operators of a page, whose streams are joined. Their bytes are counted, because a page may name one stream many times.
+    /// Joins the streams of operators of a page. The bytes are counted, because a page may name one stream many
+    /// times.
     fn content(&mut self, page: &Page<'p>) -> Result<Vec<u8>, Refusal> {
         let mut content = vec![];
         let single = page.raw().get::<Stream<'p>>(b"Contents");
@@ -173,7 +176,7 @@ impl<'p> PageWalk<'_, 'p> {
         Ok(content)
     }
 
-    /// Follows a drawing that has operators of its own, and mostly resources of its own.
+    /// Follows a drawing that has its own operators, and often its own resources.
     fn form(&mut self, form: &Stream<'p>, resources: &Resources<'p>) -> Result<(), Refusal> {
         if self.depth == self.limits.nesting {
             return Err(Refusal::TooDeep { limit: self.limits.nesting });
@@ -317,7 +320,7 @@ impl<'p> PageWalk<'_, 'p> {
         }
     }
 
-    /// Moves the next glyph back by a part of the size of the font.
+    /// Moves the next glyph back by a fraction of the font size.
     fn step_back(&mut self, part: f64) {
         let GraphicsState { font, size, stretch, .. } = &self.state;
         let step = -part * size;
@@ -368,7 +371,8 @@ impl<'p> PageWalk<'_, 'p> {
     }
 }
 
-/// The text that a marked part states for its glyphs: a ligature, or a word that is a drawing.
+/// Returns the text that marked content states for its glyphs, for example for a ligature, or for a word that is a
+/// drawing.
 fn stated_text(properties: &Dict<'_>) -> Option<String> {
     Some(strings::decode(properties.get::<PdfString<'_>>(b"ActualText")?.as_bytes()))
 }

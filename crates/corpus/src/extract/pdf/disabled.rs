@@ -1,4 +1,4 @@
-//! PDF without the feature `pdf`.
+//! Refuses PDF, because the feature `pdf` is missing.
 
 use super::super::{ExtractLimits, Extracted, Refusal};
 

@@ -1,4 +1,4 @@
-//! Reads PDFs.
+//! Reads PDFs, if the feature `pdf` is on.
 
 use std::sync::atomic::AtomicUsize;
 
@@ -11,10 +11,10 @@ use super::lines::join_divided_words;
 use super::worker::{Deadline, ThreadSlot, apart};
 use super::{bombs, content, properties};
 
-/// The number of threads that read a PDF.
+/// Number of threads that are reading a PDF.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
-/// The text of a PDF.
+/// Extracts the text of a PDF.
 pub(in super::super) fn extract(bytes: &[u8], limits: &ExtractLimits) -> Result<Extracted, Refusal> {
     // The bytes are copied, because the thread may outlive this call if it takes too long.
     let (bytes, limits) = (bytes.to_vec(), limits.clone());
@@ -53,7 +53,7 @@ fn read(bytes: Vec<u8>, limits: &ExtractLimits, deadline: &Deadline) -> Result<E
         writing.push(join_divided_words(&found.text).trim());
         writing.check()?;
     }
-    // A file without text is accepted only if nothing is on its pages.
+    // A file without text is accepted only if its pages are empty.
     if is_blank && is_damaged {
         return Err(Refusal::broken("its pages cannot be decoded"));
     } else if is_blank && has_unknown_letters {

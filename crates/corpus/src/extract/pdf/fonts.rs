@@ -1,4 +1,4 @@
-//! The characters that the codes of a font stand for.
+//! Finds the characters that the codes of a font stand for.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -14,16 +14,16 @@ use hayro_font::{
 use hayro_syntax::object::{Array, Dict, Name, Object, String as PdfString};
 use skrifa::MetadataProvider;
 
-/// Maximum number of widths that the ranges of one font may state together. Each width becomes an entry in memory, and fonts that are
-/// honest stay below, because the numbers of glyphs have two bytes.
+/// Maximum number of widths that the ranges of one font may state together. Each width becomes an entry in memory.
+/// Fonts of ordinary files stay below the limit, because glyph numbers have two bytes.
 const MOST_WIDTHS: u64 = 1 << 17;
 
-/// The fonts of a document, each loaded once.
+/// Fonts of a document, each loaded once.
 pub(super) struct Fonts<'p> {
     cache: FontCache<'p>,
     programs: FontResolverFn,
     tables: CMapResolverFn,
-    /// The fonts by the bytes of their dictionaries, because a dictionary inside another has no number of its own.
+    /// Fonts by the bytes of their dictionaries, because a nested dictionary has no object number.
     loaded: HashMap<&'p [u8], Option<Rc<ShownFont<'p>>>>,
 }
 
@@ -32,7 +32,7 @@ impl<'p> Fonts<'p> {
     pub(super) fn new() -> Self {
         Self {
             cache: FontCache::new(),
-            // A font that is not in the file is replaced by a standard font, which has the widths and names of letters.
+            // A font that is not in the file is replaced by a standard font, which has widths and names of letters.
             programs: Arc::new(|wanted| {
                 Some(match wanted {
                     FontQuery::Standard(font) => font.get_font_data(),
@@ -44,7 +44,8 @@ impl<'p> Fonts<'p> {
         }
     }
 
-    /// The font of a dictionary. A font that is missing or cannot be loaded is replaced by Helvetica, as readers of PDF do.
+    /// Returns the font of a dictionary. Helvetica replaces a font that is missing or cannot be loaded, as in other
+    /// PDF readers.
     pub(super) fn get(&mut self, dictionary: &Dict<'p>) -> Option<Rc<ShownFont<'p>>> {
         if let Some(known) = self.loaded.get(dictionary.data()) {
             return known.clone();
@@ -62,7 +63,7 @@ impl<'p> Fonts<'p> {
     }
 }
 
-/// Whether a font names more widths than glyphs could have.
+/// Reports whether a font states more widths than it could have glyphs.
 fn has_overlong_widths(font: &Dict<'_>) -> bool {
     let parts = font.get::<Array<'_>>(b"DescendantFonts");
     parts.into_iter().flat_map(|parts| parts.iter::<Dict<'_>>()).any(|part| {
@@ -72,8 +73,8 @@ fn has_overlong_widths(font: &Dict<'_>) -> bool {
     })
 }
 
-/// Counts the glyphs that a list gives widths to. An entry of the list is a glyph with a list of widths, or the first and the last glyph
-/// of a range with `numbers` numbers.
+/// Counts the glyphs to which a list gives widths. An entry of the list is a glyph with a list of widths, or the
+/// first and the last glyph of a range with `numbers` numbers.
 fn named_widths(widths: &Array<'_>, numbers: usize) -> u64 {
     let mut items = widths.flex_iter();
     let mut total = 0_u64;
@@ -91,18 +92,18 @@ fn named_widths(widths: &Array<'_>, numbers: usize) -> u64 {
     }
 }
 
-/// A font that a page shows text with.
+/// A font in which a page shows text.
 pub(super) struct ShownFont<'p> {
     font: Font<'p>,
-    /// The size of the font in its own units.
+    /// Size of the font in its own units.
     em: f64,
     /// Whether codes are single bytes.
     is_simple: bool,
     dictionary: Dict<'p>,
     known: RefCell<HashMap<u32, Option<Rc<str>>>>,
-    /// The published collection by which the glyphs are numbered, if there is one.
+    /// Character collection, such as Adobe-CNS1, that numbers the glyphs; `None` if the font uses none.
     by_number: OnceCell<Option<GlyphCollection>>,
-    /// The characters of the glyphs, by the table in the font's own file.
+    /// Characters of the glyphs, by the table in the font's own file.
     by_glyph: OnceCell<HashMap<u32, char>>,
 }
 
@@ -122,28 +123,28 @@ impl<'p> ShownFont<'p> {
         }
     }
 
-    /// The next code of a string, and the bytes that it takes.
+    /// Reads the next code of a string. Returns the code and the number of bytes that it takes.
     pub(super) fn code(&self, bytes: &[u8], at: usize) -> (u32, usize) {
         let (code, length) = self.font.read_code(bytes, at);
         (code, length.max(1))
     }
 
-    /// Whether lines of this font are horizontal.
+    /// Reports whether lines of this font are horizontal.
     pub(super) fn is_horizontal(&self) -> bool {
         self.font.is_horizontal()
     }
 
-    /// The step after the glyph of a code, in parts of the font size.
+    /// Returns the step after the glyph of a code, relative to the font size.
     pub(super) fn advance(&self, code: u32) -> Vec2 {
         self.font.code_advance(code) / f64::from(UNITS_PER_EM)
     }
 
-    /// The size of the letters, in parts of the size that the page states.
+    /// Returns the size of the letters, relative to the size that the page states.
     pub(super) fn em(&self) -> f64 {
         self.em / f64::from(UNITS_PER_EM)
     }
 
-    /// The characters of a code of `length` bytes, if anything states them.
+    /// Returns the characters of a code of `length` bytes, if the file or a published table states them.
     pub(super) fn characters(&self, code: u32, length: usize) -> Option<Rc<str>> {
         if let Some(known) = self.known.borrow().get(&code) {
             return known.clone();
@@ -154,7 +155,7 @@ impl<'p> ShownFont<'p> {
     }
 
     fn look_up(&self, code: u32, length: usize) -> Option<Rc<str>> {
-        // Any glyph will do, because the character of a code does not depend on its glyph.
+        // Any glyph suffices, because the character of a code does not depend on its glyph.
         let stated = match self.font.glyph(GlyphId::NOTDEF, code) {
             FontGlyph::Outline(glyph) => glyph.as_unicode(),
             FontGlyph::Type3(glyph) => glyph.as_unicode(),
@@ -166,7 +167,7 @@ impl<'p> ShownFont<'p> {
         match stated {
             Some(BfString::Char(character)) => Some(character.to_string().into()),
             Some(BfString::String(characters)) => Some(characters.into()),
-            // Fonts without names for their glyphs have letters at the codes of ASCII, as those of TeX do.
+            // Fonts without glyph names, such as the fonts of TeX, have letters at the codes of ASCII.
             None if self.is_simple => {
                 let code = u8::try_from(code).ok().filter(|code| (b' '..=b'~').contains(code));
                 code.map(|code| char::from(code).to_string().into())
@@ -179,7 +180,8 @@ impl<'p> ShownFont<'p> {
         }
     }
 
-    /// Inverts the table of characters in the font's file. If several characters have the same glyph, the lowest counts.
+    /// Inverts the table of characters in the font's file. If several characters have the same glyph, the lowest
+    /// character is taken.
     fn characters_by_glyph(&self, code: u32) -> HashMap<u32, char> {
         let FontGlyph::Outline(glyph) = self.font.glyph(GlyphId::NOTDEF, code) else { return HashMap::new() };
         let Some(file) = glyph.font_data() else { return HashMap::new() };
@@ -196,11 +198,12 @@ impl<'p> ShownFont<'p> {
     }
 }
 
-/// A published collection of glyphs, such as that of traditional Chinese, with a table from its numbers to characters.
+/// Published character collection, such as Adobe-CNS1 for traditional Chinese, with a table from its glyph numbers to
+/// characters.
 struct GlyphCollection {
-    /// The table from codes to numbers of glyphs.
+    /// Table from codes to glyph numbers.
     numbers: CMap,
-    /// The table from numbers of glyphs to characters.
+    /// Table from glyph numbers to characters.
     characters: CMap,
 }
 
@@ -229,8 +232,8 @@ impl GlyphCollection {
     }
 }
 
-/// The size of a font whose glyphs are drawings, which may have any units: twice the mean width, because letters are about half as wide
-/// as they are high.
+/// Estimates the size of a font whose glyphs are drawings, because such a font may have any units. The size is twice
+/// the mean width, because letters are about half as wide as they are high.
 fn drawn_em(font: &Font<'_>) -> f64 {
     let widths = (0..=255).map(|code| font.code_advance(code).x.abs()).filter(|width| *width > 0.0);
     let (count, sum) = widths.fold((0.0, 0.0), |(count, sum), width| (count + 1.0, sum + width));

@@ -1,28 +1,30 @@
-//! Words and lines of a page, from the places of its glyphs.
+//! Makes the words and lines of a page from the places of its glyphs.
 //!
-//! Glyphs are taken in the order in which the page shows them. A gap along the line is a space, and a step aside is a line break.
+//! Glyphs are read in the order in which the page shows them. A gap along the line is a space, and a step across the
+//! line is a line break.
 
 use hayro_font::kurbo::{Point, Vec2};
 
-/// A gap of this many em is a space. Fonts have spaces of 0.25 to 0.33 em, and lines that are set tightly shrink them to a third.
-/// Of the words of `pdftotext`, 99.4 % were found with 0.17, 99.5 % with 0.12 and 99.8 % with 0.10 in 580 files of Debian.
+/// Minimum gap that is a space, in em. Fonts have spaces of 0.25 to 0.33 em, and tightly set lines shrink them to a
+/// third. Of the words of `pdftotext`, 99.4 % were found with 0.17, 99.5 % with 0.12 and 99.8 % with 0.10 in 580
+/// files of Debian.
 const SPACE_EMS: f64 = 0.1;
 
-/// A step aside of this many em is a new line. Superscripts rise by up to 0.45 em.
+/// Minimum step across the line that is a new line, in em. Superscripts rise by up to 0.45 em.
 const LINE_EMS: f64 = 0.5;
 
-/// A step back of this many em is a space, because columns of a table may be shown from right to left. An accent steps back by
-/// the width of a letter, which is less.
+/// Minimum step back that is a space, in em, because columns of a table may be shown from right to left. An accent
+/// steps back by less, the width of a letter.
 const BACK_EMS: f64 = 1.2;
 
-/// The place of a glyph on its page.
+/// Place of a glyph on its page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GlyphPlace {
-    /// The origin of the glyph.
+    /// Origin of the glyph.
     pub(super) at: Point,
-    /// The step from the origin to the end of the glyph.
+    /// Step from the origin to the end of the glyph.
     pub(super) advance: Vec2,
-    /// The size of the font.
+    /// Size of the font.
     pub(super) em: f64,
 }
 
@@ -31,13 +33,13 @@ impl GlyphPlace {
         self.at + self.advance
     }
 
-    /// The direction of the line.
+    /// Returns the direction of the line, if the glyph has a width.
     fn direction(self) -> Option<Vec2> {
         let length = self.advance.hypot();
         (length > 0.0).then(|| self.advance / length)
     }
 
-    /// Whether the middles of two glyphs lie over one another, as those of a letter and its accent do.
+    /// Reports whether the middles of two glyphs lie over one another, like a letter and its accent.
     fn lies_over(self, other: Self) -> bool {
         let along = self.direction().or(other.direction()).unwrap_or(Vec2::new(1.0, 0.0));
         let between = self.at.midpoint(self.end()) - other.at.midpoint(other.end());
@@ -46,7 +48,7 @@ impl GlyphPlace {
     }
 }
 
-/// The text of a page while it grows.
+/// Text of a page while glyphs are added to it.
 #[derive(Debug)]
 pub(super) struct PageText {
     text: String,
@@ -57,17 +59,17 @@ pub(super) struct PageText {
 }
 
 impl PageText {
-    /// An empty text that grows to `limit` bytes.
+    /// Makes an empty text that can grow to `limit` bytes.
     pub(super) fn new(limit: u64) -> Self {
         Self { text: String::new(), last: None, limit, is_full: false }
     }
 
-    /// Whether characters were left out because of the limit.
+    /// Reports whether characters were left out because of the limit.
     pub(super) fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// The text.
+    /// Returns the text.
     pub(super) fn finish(self) -> String {
         self.text
     }
@@ -97,7 +99,7 @@ impl PageText {
         }
     }
 
-    /// Joins a letter and an accent that is a glyph of its own over or under it, in either order.
+    /// Joins a letter and an accent that is shown as a separate glyph over or under the letter, in either order.
     fn accent(&mut self, last: GlyphPlace, place: GlyphPlace, characters: &str) -> bool {
         let mut shown = characters.chars();
         let (Some(character), None) = (shown.next(), shown.next()) else { return false };
@@ -111,7 +113,7 @@ impl PageText {
             return false;
         }
         self.text.pop();
-        // TeX puts accents on letters without a dot, for which there are no composed characters.
+        // TeX puts accents on letters without a dot, but there are no composed characters for such letters.
         self.text.push(match letter {
             'ı' => 'i',
             'ȷ' => 'j',
@@ -121,7 +123,7 @@ impl PageText {
         true
     }
 
-    /// Adds a space or a line break, unless there is one.
+    /// Adds a space or a line break, unless the text ends with one.
     fn end_word(&mut self, end: char) {
         if end == '\n' && self.text.ends_with(' ') {
             self.text.pop();
@@ -132,7 +134,7 @@ impl PageText {
     }
 }
 
-/// The combining character of an accent that has a width.
+/// Returns the combining character for an accent that has a width of its own.
 fn combining(accent: char) -> Option<char> {
     Some(match accent {
         '`' | 'ˋ' => '\u{300}',
@@ -152,7 +154,7 @@ fn combining(accent: char) -> Option<char> {
     })
 }
 
-/// The text that a gap between two glyphs stands for.
+/// Text that a gap between two glyphs stands for.
 #[derive(Debug, PartialEq, Eq)]
 enum Gap {
     None,

@@ -2,8 +2,9 @@
 
 /// Joins the words of a page that were divided at the ends of lines.
 ///
-/// A hyphen before a line end, between two lower-case letters, was far more often put there by the typesetter than by the author.
-/// If it is the author's, "well-known" becomes one word instead of two. Scripts without lower case are left alone.
+/// A hyphen at the end of a line, between two lower-case letters, is far more often from the typesetter than from the
+/// author. If the hyphen is from the author, "well-known" becomes one word instead of two. Scripts without lower case
+/// are not changed.
 pub(super) fn join_divided_words(page: &str) -> String {
     let mut joined = String::with_capacity(page.len());
     let mut rest = page;

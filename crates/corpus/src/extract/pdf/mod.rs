@@ -1,16 +1,16 @@
-//! PDF, page by page.
+//! Extracts the text of PDF files, page by page.
 //!
-//! A PDF states where glyphs stand, not what a word is. `hayro-syntax` parses the file, `hayro-font` maps the codes of its fonts
-//! to characters, [`content`] follows the operators that place glyphs, and [`layout`] makes words and lines of the places.
-//! `cargo x bench pdf` compares the words with those of `pdftotext`.
+//! A PDF states the places of glyphs, but not the words. `hayro-syntax` parses the file, `hayro-font` maps the codes
+//! of its fonts to characters, [`content`] follows the operators that place glyphs, and [`layout`] makes words and
+//! lines of the places. `cargo x bench pdf` compares the words with those of `pdftotext`.
 //!
-//! A PDF is read on a [`worker`] thread with a large stack, a time limit and `catch_unwind`, because files come from strangers. The
-//! bytes to which streams decompress are [counted](bombs) before the file is parsed, and afterwards for streams whose filters could
-//! not be seen before.
+//! Files may be hostile, so a PDF is read on a [`worker`] thread with a large stack, a time limit and `catch_unwind`.
+//! The bytes to which streams decompress are [counted](bombs) before the file is parsed. Streams whose filters are
+//! unknown at that time are counted after parsing.
 //!
-//! A file that is encrypted, but without a password, so that anybody may open it, is read.
+//! An encrypted file with an empty password, which anybody may open, is read like any other.
 //!
-//! This module is compiled with the feature `pdf`; without it, every PDF is refused.
+//! Without the feature `pdf`, every PDF is refused, and only `disabled` is compiled.
 
 #[cfg(feature = "pdf")]
 mod bombs;

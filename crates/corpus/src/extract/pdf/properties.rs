@@ -1,4 +1,4 @@
-//! The title, author and dates that a PDF states.
+//! Reads the title, author and dates that a PDF states.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use hayro_syntax::object::{DateTime, Dict, String as PdfString};
 
 use super::strings;
 
-/// Title and metadata.
+/// Reads the title and the metadata of a PDF.
 pub(super) fn read(pdf: &Pdf) -> (Option<String>, BTreeMap<String, String>) {
     let stated = pdf.metadata();
     let catalog = pdf.xref().get::<Dict<'_>>(pdf.xref().root_id());

@@ -1,4 +1,4 @@
-//! Strings for people: titles, authors, and texts that stand for drawings.
+//! Decodes strings that are written for people: titles, authors, and texts that stand for drawings.
 
 /// Characters of the bytes 0x18 to 0x1f in the encoding of PDF.
 const ACCENTS: [char; 8] = ['˘', 'ˇ', 'ˆ', '˙', '˝', '˛', '˚', '˜'];

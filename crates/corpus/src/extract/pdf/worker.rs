@@ -1,4 +1,4 @@
-//! Runs work on a thread that may panic, or never end, without harm to the process.
+//! Runs work on a thread that may panic or never end, without harm to the process.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -8,17 +8,19 @@ use std::time::{Duration, Instant};
 use super::super::Refusal;
 use crate::quiet::caught;
 
-/// The stack of the thread. Nested objects are read by recursion, and an ordinary stack is too small for some honest files.
+/// Stack size of the thread, in bytes. Nested objects are read by recursion, and the default stack is too small for
+/// some ordinary files.
 const STACK_BYTES: usize = 64 << 20;
 
-/// A slot among the threads that run at once. The slot is freed when its thread ends, whether or not somebody still waits for it.
+/// Slot among the threads that run at once. The slot is freed when its thread ends, even if the caller has stopped
+/// waiting.
 pub(super) struct ThreadSlot(&'static AtomicUsize);
 
 impl ThreadSlot {
-    /// Takes one of `most` slots, if one is free.
+    /// Takes one of `most` slots, if a slot is free.
     pub(super) fn take(running: &'static AtomicUsize, most: usize) -> Result<Self, Refusal> {
         let place = Self(running);
-        // If there are too many threads, dropping `place` takes this one out of the count.
+        // If there are too many threads, dropping `place` subtracts this thread from the count.
         if running.fetch_add(1, Ordering::Relaxed) < most { Ok(place) } else { Err(Refusal::Busy) }
     }
 }
@@ -31,8 +33,8 @@ impl Drop for ThreadSlot {
 
 /// Runs `work` on a thread of its own. If `work` panics, or takes longer than `time`, the result is a refusal.
 ///
-/// A thread cannot be stopped from outside. If `work` takes too long, its thread goes on, so `work` should check the deadline where
-/// it can.
+/// A thread cannot be stopped from outside. If `work` takes too long, its thread continues, so `work` should check
+/// the deadline often.
 pub(super) fn apart<T: Send + 'static>(
     time: Duration,
     place: ThreadSlot,
@@ -58,20 +60,20 @@ pub(super) fn apart<T: Send + 'static>(
     }
 }
 
-/// The time at which work must end.
+/// Time at which work must end.
 pub(super) struct Deadline {
     time: Duration,
-    /// The time; `None` if it is farther away than the clock reaches.
+    /// The deadline; `None` if it is later than the clock can state.
     at: Option<Instant>,
 }
 
 impl Deadline {
-    /// The deadline `time` from now.
+    /// Makes a deadline `time` from now.
     pub(super) fn after(time: Duration) -> Self {
         Self { time, at: Instant::now().checked_add(time) }
     }
 
-    /// Refuses to go on if the deadline has passed.
+    /// Fails if the deadline has passed.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         match self.at {
             Some(at) if Instant::now() > at => Err(too_slow(self.time)),
@@ -80,12 +82,12 @@ impl Deadline {
     }
 }
 
-/// The refusal of work that takes longer than `time`.
+/// Returns the refusal of work that takes longer than `time`.
 fn too_slow(time: Duration) -> Refusal {
     Refusal::TooSlow { limit_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX) }
 }
 
-/// Runs `work`; if it panics, returns the message of the panic.
+/// Runs `work`. If `work` panics, returns the message of the panic.
 pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     caught(work).map_err(|words| format!("reading it failed: {words}"))
 }

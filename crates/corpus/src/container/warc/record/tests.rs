@@ -1,10 +1,10 @@
-//! Records that are whole, damaged or not there.
+//! Tests of records that are whole, damaged or missing.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Makes a record as the standard describes it.
+/// Makes a record in the form of the standard.
 pub(crate) fn record(headers: &[(&str, &str)], block: &[u8]) -> Vec<u8> {
     let mut bytes = b"WARC/1.0\r\n".to_vec();
     for (name, value) in headers {
@@ -21,12 +21,12 @@ pub(crate) fn typed(kind: &str, id: &str, block: &[u8]) -> Vec<u8> {
     record(&[("WARC-Type", kind), ("WARC-Record-ID", &format!("<{id}>"))], block)
 }
 
-/// All records and gaps of bytes in memory.
+/// Returns all records in bytes in memory, and the bytes between them.
 pub(crate) fn walk(bytes: &[u8]) -> Vec<std::result::Result<WarcRecord, Bad>> {
     Records::new(&bytes).map(|step| step.unwrap()).collect()
 }
 
-/// The kind of each record, with its block, or the problem.
+/// Returns the kind and the block of each record, or its problem.
 fn outline(bytes: &[u8]) -> Vec<std::result::Result<(RecordKind, &[u8]), WarcProblem>> {
     let block = |record: &WarcRecord| &bytes[record.block.start as usize..record.block.end as usize];
     walk(bytes)
@@ -175,7 +175,7 @@ fn hostile_files_take_time_in_proportion_to_their_bytes() {
     assert_eq!(walk(&magic).len(), 200_000);
 }
 
-/// Checks that records and gaps cover the source from its first byte that is not blank.
+/// Checks that the records, and the bytes that are no record, cover the source from its first byte that is not blank.
 fn check_cover(bytes: &[u8]) {
     let mut at = None;
     for step in walk(bytes) {

@@ -1,7 +1,7 @@
 //! The cost of a pair that the heads of two sketches decide: a Markdown table.
 //!
-//! - **Measured.** `Kernel::near` of every kernel of this machine, for the shapes that a search of all pairs uses, in tiles of
-//!   16 probes and as many heads as the first cache holds. No head is near.
+//! - **Measured.** `Kernel::near` of every kernel of this machine, for the shapes that a search of all pairs uses, in
+//!   tiles of 16 probes and as many heads as the first cache holds. No head is near.
 //! - **Input.** 60,000 random heads.
 //! - **Not shown.** making the heads, and the work for the pairs that are left.
 

@@ -1,7 +1,7 @@
 //! From shingles to registers: the k minima, kernel by kernel.
 //!
-//! - **Measured.** `MinHash::sketch_into` on each kernel that this machine has, for k = 64, 128 and 256. An element is a
-//!   shingle, so the time per element is the time per shingle for all k registers together.
+//! - **Measured.** `MinHash::sketch_into` on each kernel that this machine has, for k = 64, 128 and 256. An element is
+//!   a shingle, so the time per element is the time per shingle for all k registers together.
 //! - **Input.** 2000 random shingles, as of a document of 2000 words; and 40, where filling and storing the
 //!   registers matters.
 //! - **Not shown.** the cost of making the shingles (see `text`), which is larger; kernels that this machine

@@ -1,9 +1,9 @@
 //! The cost of every sketch, and of the kernels that compare sketches: two Markdown tables.
 //!
-//! - **Measured.** For each sketch of `Method::all`, with 128 registers or stored bits, and for bit sketches also with 1024:
-//!   a shingle in documents of 50, 500 and 5000 shingles, and `estimate` on two rows, with its interval. For
-//!   each kernel of this machine: the plain counts, and a pair in a batch of rows of 1024 bits, whose rows fit
-//!   the first cache, the second, or neither.
+//! - **Measured.** For each sketch of `Method::all`, with 128 registers or stored bits, and for bit sketches also with
+//!   1024: a shingle in documents of 50, 500 and 5000 shingles, and `estimate` on two rows, with its interval. For each
+//!   kernel of this machine: the plain counts, and a pair in a batch of rows of 1024 bits, whose rows fit the first
+//!   cache, the second, or neither.
 //! - **Input.** 16 documents of random shingles, so that the branch predictor does not learn them; the
 //!   compared documents share half of the shingles of both. Rows are in the first-level cache.
 //! - **Not shown.** making the shingles (see `text`); two threads at once; rows that come from memory one at a time.
@@ -140,7 +140,7 @@ fn kernels() {
     }
 }
 
-/// The time per unit of work, for `units` units.
+/// Returns the time per unit of work, for `units` units.
 fn nanoseconds(units: usize, mut work: impl FnMut()) -> f64 {
     let round = |_| {
         let started = Instant::now();

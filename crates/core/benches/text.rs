@@ -69,7 +69,7 @@ impl Script {
     }
 }
 
-/// A rank below 4000 by Zipf's law: the logarithm of the rank is spread evenly.
+/// Returns a rank below 4000 by Zipf's law: the logarithm of the rank is spread evenly.
 fn rank(random: &mut SplitMix64) -> usize {
     let even = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
     4000f64.powf(even) as usize - 1

@@ -25,8 +25,8 @@ fn random(count: usize, seed: u64) -> Vec<u64> {
     (0..count).map(|_| random.next_u64()).collect()
 }
 
-/// Two sets of about `size` shingles. The second is `longer` times as long, and contains the share `shared`
-/// of the first.
+/// Returns two sets of about `size` shingles. The second is `longer` times as long, and contains the share `shared` of
+/// the first.
 fn pair(size: usize, shared: f64, longer: f64, seed: u64) -> (ShingleSet, ShingleSet) {
     let a = random(size, seed);
     let shared = (size as f64 * shared) as usize;

@@ -1,7 +1,8 @@
 //! From weighted sets to registers, beside those of plain sets.
 //!
-//! - **Measured.** `Dart`, `Icws`, `Cws` and `MinHash` with k = 128, each kernel that this machine has, in one run, so that they can be
-//!   compared as ratios. An element is a distinct shingle, so the time per element is that for all k registers together.
+//! - **Measured.** `Dart`, `Icws`, `Cws` and `MinHash` with k = 128, each kernel that this machine has, in one run, so
+//!   that they can be compared as ratios. An element is a distinct shingle, so the time per element is that for all k
+//!   registers together.
 //! - **Checked.** The sketches of all kernels are equal, and `Dart` and `Icws` estimate the weighted Jaccard
 //!   similarity of the set and its half to four standard errors.
 //! - **Input.** random shingles with weights from 1 to 16, of which small ones are more frequent, as counts

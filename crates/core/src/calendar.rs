@@ -27,7 +27,7 @@ pub struct Date {
 }
 
 impl Date {
-    /// The date of this year, month and day; `None` if there is no such month, or the month has no such day.
+    /// Returns the date of this year, month and day; `None` if there is no such month, or the month has no such day.
     #[must_use]
     pub fn new(year: i32, month: u8, day: u8) -> Option<Self> {
         let year = i64::from(year);
@@ -35,7 +35,7 @@ impl Date {
         is_there.then_some(Self { year, month, day })
     }
 
-    /// The date `days` days after 1970-01-01, or before it if the number is negative.
+    /// Returns the date `days` days after 1970-01-01, or before it if the number is negative.
     #[must_use]
     pub fn from_days(days: i64) -> Self {
         // The division comes before the addition, so that no number of days overflows.
@@ -52,7 +52,7 @@ impl Date {
         Self { year, month: month as u8, day: day as u8 }
     }
 
-    /// The number of days since 1970-01-01; negative before.
+    /// Returns the number of days since 1970-01-01; negative before.
     #[must_use]
     pub fn days(self) -> i64 {
         let year = self.year - i64::from(self.month <= 2);
@@ -65,26 +65,26 @@ impl Date {
         era.wrapping_mul(ERA_DAYS).wrapping_add(day_of_era - EPOCH)
     }
 
-    /// The year.
+    /// Returns the year.
     #[must_use]
     pub fn year(self) -> i64 {
         self.year
     }
 
-    /// The month, from 1 to 12.
+    /// Returns the month, from 1 to 12.
     #[must_use]
     pub fn month(self) -> u8 {
         self.month
     }
 
-    /// The day of the month, from 1.
+    /// Returns the day of the month, from 1.
     #[must_use]
     pub fn day(self) -> u8 {
         self.day
     }
 }
 
-/// A time in the form of RFC 3339, in UTC.
+/// Returns a time in the form of RFC 3339, in UTC.
 ///
 /// ```
 /// // Seconds since 1970.
@@ -97,7 +97,7 @@ pub fn rfc3339(seconds: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// Whether a year has a 29th of February.
+/// Reports whether a year has a 29th of February.
 #[must_use]
 pub fn is_leap(year: i64) -> bool {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)

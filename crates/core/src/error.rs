@@ -105,19 +105,19 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    /// The kind of the error, for code that reacts to it.
+    /// Returns the kind of the error, for code that reacts to it.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
     }
 
-    /// A stable name of the error, for programs and logs.
+    /// Returns a stable name of the error, for programs and logs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         self.kind.code()
     }
 
-    /// A hint: settings to try instead, if there are any.
+    /// Returns a hint: settings to try instead, if there are any.
     #[must_use]
     pub fn hint(&self) -> Option<Sentence> {
         match &self.kind {
@@ -146,7 +146,7 @@ impl Error {
         }
     }
 
-    /// An error for a text that cannot be parsed: the type, the given text and the accepted form.
+    /// Returns an error for a text that cannot be parsed: the type, the given text and the accepted form.
     #[must_use]
     pub fn parse(what: &'static str, given: &str, expected: impl Into<String>) -> Self {
         ErrorKind::Parse { what, given: given.to_owned(), expected: expected.into() }.into()
@@ -161,7 +161,7 @@ impl Error {
     }
 }
 
-/// A hint for a percentage where a share is expected.
+/// Returns a hint for a percentage where a share is expected.
 fn share_for_percent(setting: &str, given: &str) -> Option<Sentence> {
     let setting = ["threshold", "recall"].into_iter().find(|name| setting.ends_with(name))?;
     let share = share_of_percent(given).filter(|share| (0.1..=1.0).contains(share))?;
@@ -169,7 +169,7 @@ fn share_for_percent(setting: &str, given: &str) -> Option<Sentence> {
 }
 
 impl ErrorKind {
-    /// A stable name, for programs and logs.
+    /// Returns a stable name, for programs and logs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {

@@ -35,7 +35,7 @@ pub fn escape_control(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// A field of a TSV file: escaped as by [`escape_control`], and never a spreadsheet formula.
+/// Returns a field of a TSV file: escaped as by [`escape_control`], and never a spreadsheet formula.
 ///
 /// Spreadsheets take a cell that begins with `=`, `@`, `+` or `-` for a formula, and a formula can run
 /// commands. The first character of such a field becomes an escape. After `+` and `-`, only fields with a
@@ -96,7 +96,7 @@ pub fn visible_lines(text: &str) -> String {
 /// The most characters of a line of a message.
 const LINE: usize = 2000;
 
-/// A line of a message without its middle if it is longer than 2,000 characters, because an id may have
+/// Returns a line of a message without its middle if it is longer than 2,000 characters, because an id may have
 /// millions.
 ///
 /// ```
@@ -168,8 +168,8 @@ fn needs_escape(character: char) -> bool {
     character == '\\' || is_unsafe_to_show(character) || is_invisible(character)
 }
 
-/// Characters that fonts draw as nothing, with which two ids look the same. In texts they are common, so only ids are escaped.
-/// Joiners and variation selectors are left out, because names in Persian, Hindi and Japanese need them.
+/// Characters that fonts draw as nothing, with which two ids look the same. In texts they are common, so only ids are
+/// escaped. Joiners and variation selectors are left out, because names in Persian, Hindi and Japanese need them.
 fn is_invisible(character: char) -> bool {
     matches!(
         character,
@@ -179,7 +179,7 @@ fn is_invisible(character: char) -> bool {
     )
 }
 
-/// Whether a character is a control character, ends a line or reverses the reading direction.
+/// Reports whether a character is a control character, ends a line or reverses the reading direction.
 fn is_unsafe_to_show(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -86,17 +86,19 @@
 //!
 //! Modules name the papers that they implement. Five works have short names, because many modules cite them:
 //!
-//! - **Hassanian-esfahani 2018**: R. Hassanian-esfahani and M.-j. Kargar, *Sectional `MinHash` for near-duplicate detection*, Expert
-//!   Systems with Applications, 2018. Its Table 1 is a survey of sketches.
-//! - **Bergillos 2018**: C. Bergillos, A. Rambla and A. Cabeza, *Document similarity detection using hashing*, student report, 2018.
-//! - **Yuan 2012**: X. Yuan, J. Long, Z. Zhang, Y. Luo, H. Zhang and W. Gui, *f-Fractional bit minwise hashing*, Journal of Software
-//!   7(1), 2012.
-//! - **Yuan 2019**: X. Yuan, S. Wang, C. Peng and C. Zhang, *Efficient near-duplicate document detection using consistent weighted
-//!   sampling filter*, 2019.
+//! - **Hassanian-esfahani 2018**: R. Hassanian-esfahani and M.-j. Kargar, *Sectional `MinHash` for near-duplicate
+//!   detection*, Expert Systems with Applications, 2018. Its Table 1 is a survey of sketches.
+//! - **Bergillos 2018**: C. Bergillos, A. Rambla and A. Cabeza, *Document similarity detection using hashing*, student
+//!   report, 2018.
+//! - **Yuan 2012**: X. Yuan, J. Long, Z. Zhang, Y. Luo, H. Zhang and W. Gui, *f-Fractional bit minwise hashing*,
+//!   Journal of Software 7(1), 2012.
+//! - **Yuan 2019**: X. Yuan, S. Wang, C. Peng and C. Zhang, *Efficient near-duplicate document detection using
+//!   consistent weighted sampling filter*, 2019.
 //! - **Anonymous**: an undated description of software classes that implement `MinHash` and banding, without author.
 //!
-//! A citation gives the place as the work numbers it: `Yuan 2012, (29)` is an equation, `Bergillos 2018, §5.1` a section. Modules
-//! implement the correct statement where a work has an error. Numbers such as E-11 are entries of the list of [errata].
+//! A citation gives the place as the work numbers it: `Yuan 2012, (29)` is an equation, `Bergillos 2018, §5.1` a
+//! section. Modules implement the correct statement where a work has an error. Numbers such as E-11 are entries of the
+//! list of [errata].
 
 pub mod calendar;
 pub mod candidate;

@@ -62,7 +62,7 @@ pub enum ProgressUnit {
 }
 
 impl ProgressUnit {
-    /// The name of the unit in logs.
+    /// Returns the name of the unit in logs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -73,7 +73,7 @@ impl ProgressUnit {
 }
 
 impl Stage {
-    /// The name of the stage in messages and logs.
+    /// Returns the name of the stage in messages and logs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -98,7 +98,7 @@ impl Stage {
         }
     }
 
-    /// The unit of the stage's amounts.
+    /// Returns the unit of the stage's amounts.
     #[must_use]
     pub fn unit(self) -> ProgressUnit {
         match self {
@@ -188,7 +188,7 @@ pub enum Warning {
 }
 
 impl Warning {
-    /// A stable name, for programs.
+    /// Returns a stable name, for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -202,7 +202,7 @@ impl Warning {
         }
     }
 
-    /// The warning, with its settings as data, so that each interface spells them in its own way.
+    /// Returns the warning, with its settings as data, so that each interface spells them in its own way.
     #[must_use]
     pub fn message(&self) -> Sentence {
         match self {

@@ -50,7 +50,7 @@ pub enum SentencePart {
 }
 
 impl Sentence {
-    /// An empty sentence.
+    /// Returns an empty sentence.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -98,13 +98,13 @@ impl Sentence {
         self
     }
 
-    /// The parts, in order.
+    /// Returns the parts, in order.
     #[must_use]
     pub fn parts(&self) -> &[SentencePart] {
         &self.parts
     }
 
-    /// The sentence as a command line spells it: settings are flags, and actions are commands of `program`.
+    /// Returns the sentence as a command line spells it: settings are flags, and actions are commands of `program`.
     #[must_use]
     pub fn as_flags(&self, program: &str) -> String {
         self.spelled(|part| match part {
@@ -155,7 +155,7 @@ impl fmt::Display for SentencePart {
     }
 }
 
-/// The name of the setting in the builders and structs of the library.
+/// Returns the name of the setting in the builders and structs of the library.
 fn method(setting: &str) -> String {
     match setting {
         // `force` is a flag of commands; the method is named after its effect.

@@ -57,8 +57,8 @@ const BLOCK_BYTES: usize = 1 << 20;
 ///
 /// # Kinds that merge and kinds that count
 ///
-/// Sketches of some [kinds](Method) can be merged, so that they take many texts, or one text in pieces without holding all of it.
-/// Some can also count the distinct shingles of a document. Every kind takes one whole text.
+/// Sketches of some [kinds](Method) can be merged, so that they take many texts, or one text in pieces without holding
+/// all of it. Some can also count the distinct shingles of a document. Every kind takes one whole text.
 ///
 /// | kind | [`merge`](Self::merge) | [`count`](Self::count) |
 /// |---|---|---|
@@ -88,12 +88,12 @@ struct Buffers {
 }
 
 impl Sketch {
-    /// The sketch of a document without shingles.
+    /// Returns the sketch of a document without shingles.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`] if a number of the sketch lies outside of its range, such as 0 registers, and with
-    /// [`ErrorKind::Weighted`] if the spec has [weights](crate::WeightSpec): the sketch of weighed shingles needs a
-    /// [`SpecSketcher`](crate::SpecSketcher).
+    /// Fails with [`ErrorKind::OutOfRange`] if a number of the sketch lies outside of its range, such as 0 registers,
+    /// and with [`ErrorKind::Weighted`] if the spec has [weights](crate::WeightSpec): the sketch of weighed shingles
+    /// needs a [`SpecSketcher`](crate::SpecSketcher).
     pub fn new(spec: Spec) -> Result<Self, Error> {
         let sketcher = spec.sketcher()?;
         let words = vec![EMPTY; sketcher.words()];
@@ -101,7 +101,7 @@ impl Sketch {
         Ok(Self { spec, shingler, sketcher, words, has_shingles: false, buffers: Buffers::default() })
     }
 
-    /// The sketch of a text.
+    /// Returns the sketch of a text.
     ///
     /// # Errors
     /// Fails where [`new`](Self::new) and [`update`](Self::update) do.
@@ -113,7 +113,7 @@ impl Sketch {
         Ok(sketch)
     }
 
-    /// A sketch with these words, which are [`words`](Self::words) of another sketch or a row of
+    /// Returns a sketch with these words, which are [`words`](Self::words) of another sketch or a row of
     /// [`Sketches`](crate::sketch::Sketches). If every word is [`EMPTY`], the document has no shingles.
     ///
     /// # Errors
@@ -130,19 +130,19 @@ impl Sketch {
         Ok(Self { words, has_shingles, ..sketch })
     }
 
-    /// The spec of the sketch.
+    /// Returns the spec of the sketch.
     #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// The words of the sketch, in the form of a row of [`Sketches`](crate::sketch::Sketches).
+    /// Returns the words of the sketch, in the form of a row of [`Sketches`](crate::sketch::Sketches).
     #[must_use]
     pub fn words(&self) -> &[u32] {
         &self.words
     }
 
-    /// Whether the document has no shingles.
+    /// Reports whether the document has no shingles.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         !self.has_shingles
@@ -184,8 +184,9 @@ impl Sketch {
     /// # Ok::<(), minwise::Error>(())
     /// ```
     ///
-    /// A [kind that merges](Self#kinds-that-merge-and-kinds-that-count) holds one block of 1 MiB of the text and its shingles. The
-    /// whole text is held if the kind does not merge, and if the spec has `strip-markup`, `terms`, bags or `short=reject`.
+    /// A [kind that merges](Self#kinds-that-merge-and-kinds-that-count) holds one block of 1 MiB of the text and its
+    /// shingles. The whole text is held if the kind does not merge, and if the spec has `strip-markup`, `terms`, bags
+    /// or `short=reject`.
     ///
     /// If your program receives pieces in a loop of its own, use a
     /// [`PieceShingler`](crate::shingle::PieceShingler) and pass its shingles
@@ -210,7 +211,7 @@ impl Sketch {
         Ok(())
     }
 
-    /// Whether sketches of this [kind](Self#kinds-that-merge-and-kinds-that-count) can be merged.
+    /// Reports whether sketches of this [kind](Self#kinds-that-merge-and-kinds-that-count) can be merged.
     #[must_use]
     pub fn merges(&self) -> bool {
         let empty = vec![EMPTY; self.words.len()];
@@ -248,8 +249,8 @@ impl Sketch {
     /// Adds the shingles of another sketch: afterwards this is the sketch of the union of both sets.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::SpecMismatch`] if the specs differ, and with [`ErrorKind::Unsupported`] if both sketches have
-    /// shingles and their kind cannot be merged.
+    /// Fails with [`ErrorKind::SpecMismatch`] if the specs differ, and with [`ErrorKind::Unsupported`] if both sketches
+    /// have shingles and their kind cannot be merged.
     pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
         self.spec.check(&other.spec)?;
         if !other.has_shingles {
@@ -297,7 +298,8 @@ impl Sketch {
     /// `minhash` and `bottom-k` with at least three registers or values can count; `bottom-k` is exact below k.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Unsupported`] if the kind cannot count. A document without shingles can always be counted.
+    /// Fails with [`ErrorKind::Unsupported`] if the kind cannot count. A document without shingles can always be
+    /// counted.
     pub fn count(&self) -> Result<CountEstimate, Error> {
         match self.spec.method {
             _ if !self.has_shingles => Ok(CountEstimate::exact(0)),
@@ -318,7 +320,8 @@ impl Sketch {
         }
     }
 
-    /// The sketch and its spec as bytes, with a version and a checksum. The same sketch gives the same bytes on every machine.
+    /// Returns the sketch and its spec as bytes, with a version and a checksum. The same sketch gives the same bytes on
+    /// every machine.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
@@ -341,10 +344,10 @@ impl Sketch {
     /// Reads the bytes that [`to_bytes`](Self::to_bytes) wrote.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Decode`], which has what was expected and what was found, if the bytes are of another form,
-    /// another version or another version of Unicode, are cut short, continue behind the end, or were changed. Bytes that were
-    /// forged with a right checksum may also give [`ErrorKind::Parse`], [`ErrorKind::OutOfRange`] or [`ErrorKind::Weighted`],
-    /// if their spec is none.
+    /// Fails with [`ErrorKind::Decode`], which has what was expected and what was found, if the bytes are of another
+    /// form, another version or another version of Unicode, are cut short, continue behind the end, or were changed.
+    /// Bytes that were forged with a right checksum may also give [`ErrorKind::Parse`], [`ErrorKind::OutOfRange`] or
+    /// [`ErrorKind::Weighted`], if their spec is none.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let mut reader = ByteReader { bytes, at: 0 };
         let magic = reader.take(MAGIC.len(), "the first bytes")?;
@@ -384,7 +387,7 @@ impl Sketch {
         Self::of_stored(spec.parse()?, words, has_shingles)
     }
 
-    /// A stored sketch, if its parts are consistent.
+    /// Returns a stored sketch, if its parts are consistent.
     pub(crate) fn of_stored(spec: Spec, words: Vec<u32>, has_shingles: bool) -> Result<Self, Error> {
         let empty = Self::new(spec)?;
         if words.len() != empty.words.len() {

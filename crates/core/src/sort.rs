@@ -20,7 +20,7 @@ const SHORT: u32 = 16;
 ///
 /// Sealed, because [`sort_mixed`] relies on keys in the order of the items.
 pub trait Mixed: sealed::MixedSeal + Copy + Ord + Default {
-    /// The first 64 bits of the order of the item.
+    /// Returns the first 64 bits of the order of the item.
     fn mixed(&self) -> u64;
 }
 
@@ -65,8 +65,8 @@ pub fn sort_mixed<T: Mixed>(items: &mut Vec<T>, scratch: &mut Vec<T>) {
     sort_mixed_bucket(items, scratch, 0);
 }
 
-/// Does what [`sort_mixed`] does for items that have the first `same_bits` bits of their keys in common, fewer than 64, because
-/// they were distributed by them before.
+/// Does what [`sort_mixed`] does for items that have the first `same_bits` bits of their keys in common, fewer than 64,
+/// because they were distributed by them before.
 pub fn sort_mixed_bucket<T: Mixed>(items: &mut Vec<T>, scratch: &mut Vec<T>, same_bits: u32) {
     if items.len() < FEW {
         items.sort_unstable();
@@ -83,8 +83,8 @@ pub fn sort_mixed_bucket<T: Mixed>(items: &mut Vec<T>, scratch: &mut Vec<T>, sam
     }
 }
 
-/// Sorts by the first `bits` bits after the `same_bits` that all have in common, with a counter for each of their values, then
-/// every run by itself.
+/// Sorts by the first `bits` bits after the `same_bits` that all have in common, with a counter for each of their
+/// values, then every run by itself.
 fn distribute<T: Mixed>(
     items: &mut Vec<T>,
     scratch: &mut Vec<T>,

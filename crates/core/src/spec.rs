@@ -40,7 +40,7 @@ pub struct WeightSpec {
 }
 
 impl WeightSpec {
-    /// A weight spec with this weighting, which leaves out no shingle.
+    /// Returns a weight spec with this weighting, which leaves out no shingle.
     #[must_use]
     pub fn new(weighting: Weighting) -> Self {
         Self { weighting, ..Self::default() }
@@ -64,13 +64,13 @@ impl WeightSpec {
         Self { ignored: ignored.into(), ..self }
     }
 
-    /// Whether a table of document frequencies is needed.
+    /// Reports whether a table of document frequencies is needed.
     #[must_use]
     pub fn need_table(&self) -> bool {
         self.weighting.needs_frequencies() || self.most_documents.is_some()
     }
 
-    /// The fingerprint of shingles that are left out. Their order and repeats do not matter.
+    /// Returns the fingerprint of shingles that are left out. Their order and repeats do not matter.
     #[must_use]
     pub fn fingerprint_of_ignored(shingles: &[u64]) -> u64 {
         let mut sorted = shingles.to_vec();
@@ -219,13 +219,13 @@ impl Spec {
         Self { weights, ..self }
     }
 
-    /// The shingler of this spec.
+    /// Returns the shingler of this spec.
     #[must_use]
     pub fn shingler(&self) -> Shingler {
         Shingler::new(self.normalization, self.shingling)
     }
 
-    /// The sketcher of this spec, for the shingles of a [`Shingler`].
+    /// Returns the sketcher of this spec, for the shingles of a [`Shingler`].
     ///
     /// If the spec has [`WeightSpec`], its sketches are made of weighed shingles by
     /// [`weighing_sketcher`](Self::weighing_sketcher). Existing rows can be compared by the sketcher of the
@@ -240,8 +240,8 @@ impl Spec {
     /// ```
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Weighted`] if the spec has [`WeightSpec`], and with [`ErrorKind::OutOfRange`] if a number of the
-    /// sketch lies outside of its range.
+    /// Fails with [`ErrorKind::Weighted`] if the spec has [`WeightSpec`], and with [`ErrorKind::OutOfRange`] if a
+    /// number of the sketch lies outside of its range.
     pub fn sketcher(&self) -> Result<Arc<dyn Sketcher>, Error> {
         if self.weights != WeightSpec::default() {
             return Err(ErrorKind::Weighted { weights: self.weights.to_string() }.into());
@@ -249,7 +249,7 @@ impl Spec {
         self.method.build(self.seed)
     }
 
-    /// The sketcher of this spec, with or without weights, for the shingles of a [`Shingler`].
+    /// Returns the sketcher of this spec, with or without weights, for the shingles of a [`Shingler`].
     ///
     /// `weigher` must agree with the spec, and `table` is the fingerprint of its document frequencies.
     ///
@@ -269,8 +269,8 @@ impl Spec {
     /// ```
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::SpecMismatch`], which names the part that differs, if `weigher` or `table` are not those of the
-    /// spec; with [`ErrorKind::Unsupported`] if the spec weighs shingles for a sketch of sets; and with
+    /// Fails with [`ErrorKind::SpecMismatch`], which names the part that differs, if `weigher` or `table` are not those
+    /// of the spec; with [`ErrorKind::Unsupported`] if the spec weighs shingles for a sketch of sets; and with
     /// [`ErrorKind::OutOfRange`] if a number of the sketch lies outside of its range.
     pub fn weighing_sketcher(&self, weigher: Weigher, table: Option<u64>) -> Result<SpecSketcher, Error> {
         let ignored = weigher.ignored();
@@ -303,7 +303,7 @@ impl Spec {
         })
     }
 
-    /// The fingerprint of the spec, its version and its Unicode data.
+    /// Returns the fingerprint of the spec, its version and its Unicode data.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
         xxh3_64(format!("{self} / version:{VERSION} / unicode:{UNICODE}").as_bytes())
@@ -355,7 +355,7 @@ enum SketchMaker {
 }
 
 impl SpecSketcher {
-    /// The number of words of one sketch.
+    /// Returns the number of words of one sketch.
     #[must_use]
     pub fn words(&self) -> usize {
         match &self.maker {

@@ -60,7 +60,7 @@ struct Claims {
     has_statistic: bool,
 }
 
-/// The claims of a method. A new method does not compile until they are stated here.
+/// Returns the claims of a method. A new method does not compile until they are stated here.
 fn claims(method: Method) -> Claims {
     let bits = Claims {
         is_positional: false,
@@ -205,7 +205,7 @@ proptest! {
     }
 }
 
-/// A method on a kernel, if it has one; seed 1. Mixtures cannot be taken apart from outside, and pack their
+/// Returns a method on a kernel, if it has one; seed 1. Mixtures cannot be taken apart from outside, and pack their
 /// bits as `BBit` does.
 fn on_kernel(method: Method, kernel: Kernel) -> Option<Arc<dyn Sketcher>> {
     let registers = |source: RegisterSource| -> Option<Arc<dyn Registers>> {

@@ -19,7 +19,7 @@ fn permutation(ids: usize, random: &mut SplitMix64) -> Vec<u32> {
     permutation
 }
 
-/// The registers of a set of ids: the minima of π(σ(x) − i).
+/// Returns the registers of a set of ids: the minima of π(σ(x) − i).
 fn sketch(set: &[usize], spread: &[u32], order: &[u32]) -> Vec<u32> {
     let ids = order.len();
     let least = |shift: usize| {
@@ -28,7 +28,7 @@ fn sketch(set: &[usize], spread: &[u32], order: &[u32]) -> Vec<u32> {
     (1..=REGISTERS).map(least).collect()
 }
 
-/// The variance of the share of agreeing registers over that of `MinHash`, and its standard error, for 120
+/// Returns the variance of the share of agreeing registers over that of `MinHash`, and its standard error, for 120
 /// shingles of which both sets have 60.
 fn variance_ratio(ids: usize) -> (f64, f64) {
     let mut random = SplitMix64::new(ids as u64);

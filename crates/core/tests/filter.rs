@@ -150,7 +150,7 @@ fn per_look(threshold: f64, registers: usize, looks: &[usize], error: f64) -> Fi
     Filter::new(threshold, registers, looks, ErrorBudget::PerLook(error)).expect("settings in range")
 }
 
-/// The probability that a filter with one look, which rejects up to `matches` matches, rejects.
+/// Returns the probability that a filter with one look, which rejects up to `matches` matches, rejects.
 fn at_most(matches: usize, k: usize, p: f64) -> f64 {
     let law = |e: f64| per_look(p, k, &[k], e);
     // The least e at which the look rejects this many matches, by bisection.
@@ -346,7 +346,7 @@ fn which_sketches_can_be_filtered() {
     assert_eq!(Filter::of(large, 0.8, 1, &[64], ErrorBudget::Exact(1e-6)).unwrap(), None);
 }
 
-/// Two rows of which each register agrees with probability `p`.
+/// Returns two rows of which each register agrees with probability `p`.
 fn rows(p: f64, registers: usize, random: &mut SplitMix64) -> (Vec<u32>, Vec<u32>) {
     let limit = (p * 4_294_967_296.0) as u64;
     let a: Vec<u32> = (0..registers).map(|_| random.next_u32()).collect();
@@ -405,7 +405,7 @@ fn pairs_below_the_threshold_are_rejected_early() {
     assert!(expected < 128.0 / 7.0);
 }
 
-/// The share of rejected pairs among real sketches of documents whose similarity is the threshold.
+/// Returns the share of rejected pairs among real sketches of documents whose similarity is the threshold.
 fn false_rejections(form: &str, threshold: f64, union: usize, alpha: f64, trials: u64) -> f64 {
     let method: Method = form.parse().expect("a text form");
     let registers = method.registers();

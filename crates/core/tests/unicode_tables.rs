@@ -135,12 +135,12 @@ fn compositions() -> BTreeMap<(char, char), char> {
     compositions
 }
 
-/// Whether a character is a syllable of Hangul.
+/// Reports whether a character is a syllable of Hangul.
 fn is_hangul(c: char) -> bool {
     ('\u{ac00}'..='\u{d7a3}').contains(&c)
 }
 
-/// The characters that a function maps to another text, with that text.
+/// Returns the characters that a function maps to another text, with that text.
 fn mapped(map: impl Fn(&str) -> String) -> BTreeMap<char, String> {
     let others = ('\0'..=char::MAX).filter(|c| !is_hangul(*c)).map(|c| (c, map(&c.to_string())));
     others.filter(|(c, text)| *text != c.to_string()).collect()
@@ -209,12 +209,12 @@ fn texts(name: &str, texts: &BTreeMap<char, String>) -> String {
     out + "    \",\n};\n"
 }
 
-/// A character in the form of a string literal.
+/// Returns a character in the form of a string literal.
 fn escaped(c: char) -> String {
     if c.is_ascii_alphanumeric() { c.to_string() } else { c.escape_unicode().to_string() }
 }
 
-/// The pages of characters as a field.
+/// Returns the pages of characters as a field.
 fn pages<'c>(characters: &(impl Iterator<Item = &'c char> + Clone)) -> String {
     let last = characters.clone().last().map_or(0, |c| *c as u32 >> 8);
     let before = |page: u32| characters.clone().filter(|c| **c as u32 >> 8 < page).count().to_string();
@@ -245,14 +245,14 @@ fn the_tables_are_what_the_unicode_data_says() {
     }
 }
 
-/// A text, normalised by this crate.
+/// Returns a text, normalised by this crate.
 fn ours(form: Folding, text: &str) -> String {
     let mut out = NormalizedText::new();
     Normalizer::for_tokens(Normalization::new(form)).normalize_into(text, &mut out);
     out.as_str().to_owned()
 }
 
-/// A text, normalised by ICU.
+/// Returns a text, normalised by ICU.
 fn of_icu(form: Folding, text: &str) -> String {
     let text = match form {
         Folding::NfkcCasefold => ComposingNormalizer::new_nfkc().normalize(text),

@@ -208,7 +208,7 @@ struct NormalText {
     tokens: Vec<String>,
 }
 
-/// The tokens of a text that needs no normalisation, cut at their places.
+/// Returns the tokens of a text that needs no normalisation, cut at their places.
 fn tokens(normal: &str) -> Vec<&str> {
     let unchanged: Normalization = "none+keep-space".parse().expect("a text form");
     let mut shingles = Shingles::new();
@@ -392,7 +392,7 @@ struct Document {
     keys: Vec<Hex>,
 }
 
-/// The key that a shingle folds to: the register of the function x ↦ 1·x + 0.
+/// Returns the key that a shingle folds to: the register of the function x ↦ 1·x + 0.
 fn fold(kernel: Kernel, shingle: u64, seed: u32) -> u32 {
     let mut register = [u32::MAX];
     kernel.minima(&[shingle], seed, Linear { a: &[1], b: &[0] }, &mut register);

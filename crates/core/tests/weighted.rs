@@ -51,8 +51,8 @@ fn spread(len: u64, powers: f64, seed: u64) -> Members {
     (0..len).map(|id| (fmix64(id + 1000 * seed), ((uniform() - 0.5) * powers).exp())).collect()
 }
 
-/// The pairs of docs/sources/weights.md#consistent-weighted-sampling (weights 1, 2.5, 0.3 and so on), and others: short and long,
-/// of huge and tiny weights.
+/// Returns the pairs of docs/sources/weights.md#consistent-weighted-sampling (weights 1, 2.5, 0.3 and so on), and
+/// others: short and long, of huge and tiny weights.
 fn pairs() -> Vec<(&'static str, Members, Members)> {
     let unit = |range: std::ops::Range<u64>| range.map(|id| (fmix64(id), 1.0)).collect::<Members>();
     let scaled = |members: &Members, by: f64| members.iter().map(|&(x, w)| (x, w * by)).collect::<Members>();
@@ -95,7 +95,7 @@ fn exact(a: &Members, b: &Members) -> f64 {
     WeightedOverlap::of(&set(a), &set(b)).jaccard()
 }
 
-/// The mean is Jw and the variance Jw(1−Jw)/k. A variance estimated from n numbers has the relative variance
+/// Returns the mean is Jw and the variance Jw(1−Jw)/k. A variance estimated from n numbers has the relative variance
 /// 2/n + κ/n, κ being the excess of the binomial distribution.
 fn check_statistics(method: fn(usize) -> WeightedMethod, trials: u64) {
     for (name, a, b) in pairs() {
@@ -132,9 +132,8 @@ fn cws_is_unbiased_and_has_its_variance() {
     check_statistics(WeightedMethod::Cws, 1000);
 }
 
-/// The standard errors between the mean estimate of sets without shared shingles and its expectation:
-/// registers of 32 bits agree by accident with probability 2⁻³². `spoil` may change a sketch before it is
-/// compared.
+/// Returns the standard errors between the mean estimate of sets without shared shingles and its expectation: registers
+/// of 32 bits agree by accident with probability 2⁻³². `spoil` may change a sketch before it is compared.
 fn away_at_similarity_0(method: WeightedMethod, trials: u64, spoil: impl Fn(&mut [u32])) -> f64 {
     let accident = 2f64.powi(-32);
     let (a, b) = (spread(60, 4.0, 3), spread(60, 4.0, 4));
@@ -189,8 +188,8 @@ fn dart_and_icws_are_unbiased_for_long_documents() {
     }
 }
 
-/// The bias of samples without their step, beside docs/sources/weights.md#improved-consistent-weighted-sampling, whose values come
-/// from 12 000 draws.
+/// The bias of samples without their step, beside docs/sources/weights.md#improved-consistent-weighted-sampling, whose
+/// values come from 12 000 draws.
 #[test]
 fn zero_bit_is_biased_for_few_shingles_and_not_for_many() {
     const TRIALS: u64 = 400;

@@ -13,7 +13,7 @@ pub(super) const BLOCK: usize = 64;
 /// The key of a row without shingles. No query finds it.
 pub(super) const NONE: u64 = u64::MAX;
 
-/// Whether a row belongs to a document without shingles.
+/// Reports whether a row belongs to a document without shingles.
 pub(super) fn is_empty(row: &[u32]) -> bool {
     row.iter().all(|&register| register == EMPTY)
 }
@@ -43,12 +43,12 @@ impl BandKeys {
         Self { rows, bands, keys: vec![0; rows.next_multiple_of(BLOCK) * bands] }
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub(super) fn len(&self) -> usize {
         self.rows
     }
 
-    /// The blocks, to be filled by [`fill`](Self::fill).
+    /// Returns the blocks, to be filled by [`fill`](Self::fill).
     pub(super) fn blocks(&mut self) -> std::slice::ChunksMut<'_, u64> {
         self.keys.chunks_mut(BLOCK * self.bands)
     }
@@ -60,7 +60,7 @@ impl BandKeys {
         }
     }
 
-    /// The keys of all rows in one band, block by block.
+    /// Returns the keys of all rows in one band, block by block.
     pub(super) fn of_band(&self, band: usize) -> impl Iterator<Item = &[u64]> {
         let blocks = self.keys.chunks_exact(BLOCK * self.bands).enumerate();
         // The last block may have fewer rows.

@@ -47,14 +47,14 @@ impl<K: Eq + Hash> LshBuilder<K> {
         Self { recall: Some(recall), ..self }
     }
 
-    /// Sets the number of bands and of rows per band instead of a recall; their product is at most the number of registers.
-    /// Default: those that follow from the recall.
+    /// Sets the number of bands and of rows per band instead of a recall; their product is at most the number of
+    /// registers. Default: those that follow from the recall.
     pub fn bands(self, bands: usize, rows: usize) -> Self {
         Self { bands: Some((bands, rows)), ..self }
     }
 
-    /// Keeps the distinct shingles of each document, eight bytes each, so that queries give exact similarities. Default: they are
-    /// not kept, and similarities are estimates.
+    /// Keeps the distinct shingles of each document, eight bytes each, so that queries give exact similarities.
+    /// Default: they are not kept, and similarities are estimates.
     pub fn keep_shingles(self) -> Self {
         Self { keeps_shingles: true, ..self }
     }
@@ -63,11 +63,12 @@ impl<K: Eq + Hash> LshBuilder<K> {
     ///
     /// # Errors
     /// Fails with
-    /// - [`ErrorKind::Unsupported`] if the sketch of the spec has no registers that could be banded, as `b-bit` has none, or if
-    ///   shingles are to be kept for a sketch of weighted sets;
+    /// - [`ErrorKind::Unsupported`] if the sketch of the spec has no registers that could be banded, as `b-bit` has
+    ///   none, or if shingles are to be kept for a sketch of weighted sets;
     /// - [`ErrorKind::Weighted`] if the spec has weights;
-    /// - [`ErrorKind::OutOfRange`] if the threshold is not above 0 and at most 1, if the recall is not above 0 and below 1, if
-    ///   both a recall and bands are set, if bands or rows are 0, or if the sketch has no possible number of registers;
+    /// - [`ErrorKind::OutOfRange`] if the threshold is not above 0 and at most 1, if the recall is not above 0 and
+    ///   below 1, if both a recall and bands are set, if bands or rows are 0, or if the sketch has no possible number
+    ///   of registers;
     /// - [`ErrorKind::TooFewRegisters`] if bands and rows need more registers than the sketch has;
     /// - [`ErrorKind::Unreachable`] if no choice of bands and rows reaches the recall.
     pub fn build(self) -> Result<Lsh<K>, Error> {
@@ -100,7 +101,7 @@ impl<K: Eq + Hash> LshBuilder<K> {
 }
 
 impl<K: Eq + Hash> Lsh<K> {
-    /// An empty index whose bands and rows find a document exactly at `threshold` with probability `recall`.
+    /// Returns an empty index whose bands and rows find a document exactly at `threshold` with probability `recall`.
     ///
     /// # Errors
     /// Fails where [`LshBuilder::build`] does.
@@ -108,7 +109,7 @@ impl<K: Eq + Hash> Lsh<K> {
         Self::builder(spec).threshold(threshold).recall(recall).build()
     }
 
-    /// An empty index with these bands and rows.
+    /// Returns an empty index with these bands and rows.
     ///
     /// # Errors
     /// Fails where [`LshBuilder::build`] does.
@@ -116,7 +117,7 @@ impl<K: Eq + Hash> Lsh<K> {
         Self::builder(spec).threshold(threshold).bands(bands, rows).build()
     }
 
-    /// A builder for an index with other settings.
+    /// Returns a builder for an index with other settings.
     pub fn builder(spec: Spec) -> LshBuilder<K> {
         LshBuilder {
             keys: PhantomData,

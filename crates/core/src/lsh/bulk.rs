@@ -23,8 +23,8 @@ struct SketchBlock<'a, T> {
 }
 
 impl<K: Eq + Hash> Lsh<K> {
-    /// Inserts texts by several threads. The index is the same as after [`insert`](Self::insert) one by one, for any number of
-    /// threads.
+    /// Inserts texts by several threads. The index is the same as after [`insert`](Self::insert) one by one, for any
+    /// number of threads.
     ///
     /// The threads end with the call.
     ///

@@ -46,8 +46,8 @@ pub(super) const MANY_REMOVED: usize = 64;
 /// was; [`replace`](Self::replace) puts the new document in place of the old one. Results depend on the
 /// documents and the order in which they were inserted, and neither on threads nor on the hashes of keys.
 ///
-/// **Documents without shingles**, such as empty texts, are in the index with their keys, but no query finds them, and a query
-/// without shingles finds nothing.
+/// **Documents without shingles**, such as empty texts, are in the index with their keys, but no query finds them, and
+/// a query without shingles finds nothing.
 ///
 /// | | `Lsh` | gaoya 0.2 `MinHashIndex` |
 /// |---|---|---|
@@ -97,7 +97,8 @@ pub enum Sketchable<'a> {
     Text(&'a str),
     /// The shingles of a text by the spec of the index, repeats included.
     Shingles(&'a [u64]),
-    /// A sketch by the spec of the index. Its shingles are not known, so it cannot be put into an index that keeps them.
+    /// A sketch by the spec of the index. Its shingles are not known, so it cannot be put into an index that keeps
+    /// them.
     Sketch(&'a Sketch),
 }
 
@@ -132,7 +133,7 @@ impl<'a> From<&'a Sketch> for Sketchable<'a> {
 }
 
 impl<K> Lsh<K> {
-    /// An empty index with checked settings.
+    /// Returns an empty index with checked settings.
     pub(super) fn empty(
         spec: Spec,
         banding: Banding,
@@ -157,48 +158,49 @@ impl<K> Lsh<K> {
         })
     }
 
-    /// The spec of the sketches.
+    /// Returns the spec of the sketches.
     #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// The bands and rows.
+    /// Returns the bands and rows.
     #[must_use]
     pub fn banding(&self) -> Banding {
         self.banding
     }
 
-    /// The similarity that a document must reach to be found, unless a [`Searcher`](super::Searcher) asks for another.
+    /// Returns the similarity that a document must reach to be found, unless a [`Searcher`](super::Searcher) asks for
+    /// another.
     #[must_use]
     pub fn threshold(&self) -> f64 {
         self.threshold
     }
 
-    /// Whether the index keeps the shingles of documents, so that queries give exact similarities.
+    /// Reports whether the index keeps the shingles of documents, so that queries give exact similarities.
     #[must_use]
     pub fn keeps_shingles(&self) -> bool {
         self.sets.is_some()
     }
 
-    /// The number of documents.
+    /// Returns the number of documents.
     #[must_use]
     pub fn len(&self) -> usize {
         self.live
     }
 
-    /// Whether there are no documents.
+    /// Reports whether there are no documents.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.live == 0
     }
 
-    /// The keys with their sketches, in the order of insertion.
+    /// Returns the keys with their sketches, in the order of insertion.
     pub fn iter(&self) -> Iter<'_, K> {
         Iter { keys: self.keys.iter().enumerate(), sketches: &self.sketches, left: self.live }
     }
 
-    /// The keys in the order of insertion.
+    /// Returns the keys in the order of insertion.
     pub fn keys(&self) -> impl Iterator<Item = &K> {
         self.keys.iter().flatten()
     }
@@ -219,10 +221,10 @@ impl<K: Eq + Hash> Lsh<K> {
     /// Inserts a document: a text, shingles, or a sketch by the same spec.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::DuplicateKey`] if the key is in the index already, with [`ErrorKind::ShortDocument`] if the spec
-    /// rejects short texts and this is one, with [`ErrorKind::SpecMismatch`] if a sketch was made by another spec, and with
-    /// [`ErrorKind::OutOfRange`] if a sketch is given to an index that keeps shingles or the index has 4,294,967,294 documents.
-    /// The index is unchanged then.
+    /// Fails with [`ErrorKind::DuplicateKey`] if the key is in the index already, with [`ErrorKind::ShortDocument`] if
+    /// the spec rejects short texts and this is one, with [`ErrorKind::SpecMismatch`] if a sketch was made by another
+    /// spec, and with [`ErrorKind::OutOfRange`] if a sketch is given to an index that keeps shingles or the index has
+    /// 4,294,967,294 documents. The index is unchanged then.
     pub fn insert<'a>(&mut self, key: K, document: impl Into<Sketchable<'a>>) -> Result<(), Error> {
         let mut buffers = std::mem::take(&mut self.buffers);
         let result = self.insert_by(key, document.into(), &mut buffers);
@@ -230,8 +232,8 @@ impl<K: Eq + Hash> Lsh<K> {
         result
     }
 
-    /// Inserts a document in place of the one with the same key, if there is one. Returns whether there was one. The new document
-    /// comes last in the order of insertion.
+    /// Inserts a document in place of the one with the same key, if there is one. Returns whether there was one. The
+    /// new document comes last in the order of insertion.
     ///
     /// ```
     /// use minwise::{Lsh, Spec};
@@ -287,9 +289,10 @@ impl<K: Eq + Hash> Lsh<K> {
     /// can be checked.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`] if there are not as many keys as rows, if rows do not have the length of the spec,
-    /// if the index keeps shingles, if `threads` is 0, or if the index would have more than 4,294,967,294 documents. Fails with
-    /// [`ErrorKind::DuplicateKey`] if a key is in the index already or comes twice. The index is unchanged then.
+    /// Fails with [`ErrorKind::OutOfRange`] if there are not as many keys as rows, if rows do not have the length of
+    /// the spec, if the index keeps shingles, if `threads` is 0, or if the index would have more than 4,294,967,294
+    /// documents. Fails with [`ErrorKind::DuplicateKey`] if a key is in the index already or comes twice. The index is
+    /// unchanged then.
     pub fn insert_sketches(
         &mut self,
         keys: impl IntoIterator<Item = K>,
@@ -343,7 +346,7 @@ impl<K: Eq + Hash> Lsh<K> {
         }
     }
 
-    /// Whether a document has this key.
+    /// Reports whether a document has this key.
     #[must_use]
     pub fn contains_key<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> bool
     where
@@ -352,7 +355,7 @@ impl<K: Eq + Hash> Lsh<K> {
         self.slot(key).is_some()
     }
 
-    /// The sketch of the document with this key, as a row of words.
+    /// Returns the sketch of the document with this key, as a row of words.
     #[must_use]
     pub fn get<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<&[u32]>
     where
@@ -366,8 +369,8 @@ impl<K: Eq + Hash> Lsh<K> {
     ///
     /// # Errors
     /// Fails with [`ErrorKind::SpecMismatch`] if the specs differ or only one of the two keeps shingles, with
-    /// [`ErrorKind::DuplicateKey`] if a key is in both, and with [`ErrorKind::OutOfRange`] if they have more than 4,294,967,294
-    /// documents together. The index is unchanged then.
+    /// [`ErrorKind::DuplicateKey`] if a key is in both, and with [`ErrorKind::OutOfRange`] if they have more than
+    /// 4,294,967,294 documents together. The index is unchanged then.
     pub fn merge(&mut self, mut other: Self) -> Result<(), Error> {
         self.spec.check(&other.spec)?;
         if self.keeps_shingles() != other.keeps_shingles() {
@@ -386,7 +389,7 @@ impl<K: Eq + Hash> Lsh<K> {
         Ok(())
     }
 
-    /// The slot of a key.
+    /// Returns the slot of a key.
     fn slot<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<usize>
     where
         K: Borrow<Q>,
@@ -528,7 +531,7 @@ pub(super) fn gather_keys(banding: Banding, row: &[u32], bands: &[Band], keys: &
     std::hint::black_box(seen);
 }
 
-/// The shingles of a document: cut if it is a text, and `None` if it is a sketch by the same spec.
+/// Returns the shingles of a document: cut if it is a text, and `None` if it is a sketch by the same spec.
 pub(super) fn cut<'s>(
     spec: &Spec,
     shingler: &Shingler,

@@ -23,7 +23,7 @@ pub struct Similar<'a, K> {
 }
 
 impl<K> Similar<'_, K> {
-    /// The exact similarity if it is known, otherwise the estimate. Results are chosen and ordered by it.
+    /// Returns the exact similarity if it is known, otherwise the estimate. Results are chosen and ordered by it.
     #[must_use]
     pub fn similarity(&self) -> f64 {
         self.exact.unwrap_or(self.estimate.value)
@@ -77,12 +77,13 @@ impl<'a, K> Searcher<'a, K> {
         Self { most, ..self }
     }
 
-    /// Finds the documents of the index that share a band with a text, shingles or a sketch and are similar enough: the most
-    /// similar one first, ties in the order of insertion.
+    /// Finds the documents of the index that share a band with a text, shingles or a sketch and are similar enough: the
+    /// most similar one first, ties in the order of insertion.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::SpecMismatch`](crate::ErrorKind::SpecMismatch) if a sketch was made by another spec, and with
-    /// [`ErrorKind::ShortDocument`](crate::ErrorKind::ShortDocument) if the spec rejects short texts and this is one.
+    /// Fails with [`ErrorKind::SpecMismatch`](crate::ErrorKind::SpecMismatch) if a sketch was made by another spec, and
+    /// with [`ErrorKind::ShortDocument`](crate::ErrorKind::ShortDocument) if the spec rejects short texts and this is
+    /// one.
     pub fn query<'d>(&mut self, document: impl Into<Sketchable<'d>>) -> Result<&[Similar<'a, K>], Error> {
         self.search(document.into())?;
         Ok(&self.found)
@@ -157,7 +158,7 @@ impl<K: Eq + Hash> Lsh<K> {
         Ok(searcher.found)
     }
 
-    /// A searcher, with which many queries use the same buffers. Several threads can have one each.
+    /// Returns a searcher, with which many queries use the same buffers. Several threads can have one each.
     #[must_use]
     pub fn searcher(&self) -> Searcher<'_, K> {
         Searcher {

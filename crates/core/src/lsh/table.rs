@@ -45,7 +45,7 @@ impl BandTable {
         }
     }
 
-    /// The first bucket of the search for a hash, from its upper bits.
+    /// Returns the first bucket of the search for a hash, from its upper bits.
     #[inline]
     fn home(&self, hash: u32) -> usize {
         ((u64::from(hash) * self.buckets.len() as u64) >> 32) as usize
@@ -56,13 +56,13 @@ impl BandTable {
         if at + 1 == self.buckets.len() { 0 } else { at + 1 }
     }
 
-    /// The content of the first bucket of the search for a hash.
+    /// Returns the content of the first bucket of the search for a hash.
     #[inline]
     fn begin(&self, hash: u32) -> u64 {
         self.buckets.get(self.home(hash)).copied().unwrap_or(VACANT)
     }
 
-    /// The slot with this hash for which `is_same` returns `true`, if there is one.
+    /// Returns the slot with this hash for which `is_same` returns `true`, if there is one.
     #[inline]
     pub(super) fn find(&self, hash: u32, mut is_same: impl FnMut(u32) -> bool) -> Option<u32> {
         if self.buckets.is_empty() {
@@ -120,7 +120,7 @@ struct SlotLink {
     before: u32,
 }
 
-/// The half of a band key by which it is looked up.
+/// Returns the half of a band key by which it is looked up.
 #[inline]
 fn upper(key: u64) -> u32 {
     (key >> 32) as u32

@@ -13,7 +13,7 @@ fn spec() -> Spec {
     "nfkc+casefold / words:1 / minhash:32 / seed:1".parse().unwrap()
 }
 
-/// A text of a family: most of its words are those of the family, and some its own.
+/// Returns a text of a family: most of its words are those of the family, and some its own.
 fn text(number: u64) -> String {
     let mut random = SplitMix64::new(number);
     let family = number % 7;
@@ -39,7 +39,7 @@ fn found(lsh: &Lsh<u64>, text: &str) -> Vec<(u64, f64)> {
     lsh.query(text).unwrap().iter().map(|similar| (*similar.key, similar.similarity())).collect()
 }
 
-/// The definition of a query, for the documents in this order.
+/// Returns the definition of a query, for the documents in this order.
 fn expected(documents: &[u64], query: &str, threshold: f64) -> Vec<(u64, f64)> {
     let query = Sketch::of(spec(), query).unwrap();
     let shares_a_band =

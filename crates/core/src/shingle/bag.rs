@@ -22,7 +22,8 @@ pub(super) fn number_repeats(shingles: &mut [u64], sorted: &mut (PlacedShingles,
     }
 }
 
-/// The shingle that stands for a later occurrence, counted from 0: fmix64(x + n·F mod 2⁶⁴), F being [`FIBONACCI_64`].
+/// Returns the shingle that stands for a later occurrence, counted from 0: fmix64(x + n·F mod 2⁶⁴), F being
+/// [`FIBONACCI_64`].
 fn repeat(shingle: u64, occurrence: u64) -> u64 {
     fmix64(shingle.wrapping_add(occurrence.wrapping_mul(FIBONACCI_64)))
 }

@@ -1,7 +1,7 @@
 //! Shingles by blocks, so that the shingles of a huge document are never all in memory.
 //!
-//! - **Idea.** The text is normalised and cut into units in blocks (`text/blocks.rs`), and the last N − 1 units of a block are
-//!   kept for the windows that begin in it and end in the next one.
+//! - **Idea.** The text is normalised and cut into units in blocks (`text/blocks.rs`), and the last N − 1 units of a
+//!   block are kept for the windows that begin in it and end in the next one.
 //! - **Not for** bags, where a shingle depends on all before it, and not for `terms`, which are single words.
 //! - **Checked.** A property test compares the blocks with the whole document.
 
@@ -28,7 +28,7 @@ pub struct Tally {
 }
 
 impl Shingler {
-    /// Whether documents can be cut block by block with these settings.
+    /// Reports whether documents can be cut block by block with these settings.
     #[must_use]
     pub fn cuts_blocks(&self) -> bool {
         self.shingling.unit != ShingleUnit::Terms && self.shingling.repeats == Repeats::Set
@@ -83,10 +83,12 @@ impl Shingler {
         cut
     }
 
-    /// A [`PieceShingler`], which cuts a text whose pieces come one by one. Blocks of 1 MiB (`block_bytes`) are a good size.
+    /// Returns a [`PieceShingler`], which cuts a text whose pieces come one by one. Blocks of 1 MiB (`block_bytes`) are
+    /// a good size.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if [`cuts_blocks`](Self::cuts_blocks) is false, as for bags and `terms`.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if [`cuts_blocks`](Self::cuts_blocks) is
+    /// false, as for bags and `terms`.
     pub fn piece_shingler(&self, block_bytes: usize) -> Result<PieceShingler, Error> {
         if !self.cuts_blocks() {
             let expected = "a set of words or characters, such as `words:5`, where a text comes in pieces";

@@ -56,7 +56,7 @@ pub enum ShingleUnit {
 }
 
 impl ShingleUnit {
-    /// The noun for one unit, in sentences for people: `word`, `character` or `term`.
+    /// Returns the noun for one unit, in sentences for people: `word`, `character` or `term`.
     #[must_use]
     pub fn noun(self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ impl ShingleUnit {
         }
     }
 
-    /// The noun for one unit of this text. For words it is `character` if the beginning of the text has more
+    /// Returns the noun for one unit of this text. For words it is `character` if the beginning of the text has more
     /// characters of scripts without spaces than words, because each of these characters is a token.
     ///
     /// ```
@@ -134,25 +134,25 @@ impl Shingling {
         }
     }
 
-    /// The unit of the shingles.
+    /// Returns the unit of the shingles.
     #[must_use]
     pub fn unit(&self) -> ShingleUnit {
         self.unit
     }
 
-    /// The number of units per shingle.
+    /// Returns the number of units per shingle.
     #[must_use]
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// The rule for texts with fewer units.
+    /// Returns the rule for texts with fewer units.
     #[must_use]
     pub fn short(&self) -> Short {
         self.short
     }
 
-    /// The meaning of repeated shingles.
+    /// Returns the meaning of repeated shingles.
     #[must_use]
     pub fn repeats(&self) -> Repeats {
         self.repeats
@@ -273,20 +273,20 @@ impl Shingles {
         Self::default()
     }
 
-    /// The shingles in order, repeats included: the one at index i starts with unit i.
+    /// Returns the shingles in order, repeats included: the one at index i starts with unit i.
     #[must_use]
     pub fn hashes(&self) -> &[u64] {
         &self.hashes
     }
 
-    /// The number of tokens or characters of the document.
+    /// Returns the number of tokens or characters of the document.
     #[must_use]
     pub fn units(&self) -> usize {
         self.units.len()
     }
 
-    /// A key that two documents with shingles share if these are the same in the same order, and two
-    /// documents without shingles if their normalised texts are equal.
+    /// Returns a key that two documents with shingles share if these are the same in the same order, and two documents
+    /// without shingles if their normalised texts are equal.
     ///
     /// The key has 128 bits: among a billion documents, the probability that any two different ones share a
     /// key is 10⁻²¹.
@@ -322,8 +322,8 @@ impl Shingles {
     }
 }
 
-/// The bytes of shingles from which an equality key is made: little-endian, eight per shingle. Machines of
-/// that byte order copy nothing.
+/// Returns the bytes of shingles from which an equality key is made: little-endian, eight per shingle. Machines of that
+/// byte order copy nothing.
 fn key_bytes(hashes: &[u64]) -> Cow<'_, [u8]> {
     if cfg!(target_endian = "little") {
         Cow::Borrowed(bytemuck::cast_slice(hashes))
@@ -337,7 +337,7 @@ fn key_bytes(hashes: &[u64]) -> Cow<'_, [u8]> {
 pub struct UnitRanges(Vec<Range<usize>>);
 
 impl UnitRanges {
-    /// The bytes of the source from the start of unit `first` to the end of unit `last`.
+    /// Returns the bytes of the source from the start of unit `first` to the end of unit `last`.
     #[must_use]
     pub fn span(&self, first: usize, last: usize) -> Option<Range<usize>> {
         Some(self.0.get(first)?.start..self.0.get(last)?.end)
@@ -353,7 +353,7 @@ pub struct Shingler {
 }
 
 impl Shingler {
-    /// A shingler for the given settings, on the fastest kernel of this machine.
+    /// Returns a shingler for the given settings, on the fastest kernel of this machine.
     #[must_use]
     pub fn new(normalization: Normalization, shingling: Shingling) -> Self {
         let normalizer = match shingling.unit {
@@ -369,7 +369,7 @@ impl Shingler {
         Self { kernel, ..self }
     }
 
-    /// Whether the rule for short documents refuses a document of this many units.
+    /// Reports whether the rule for short documents refuses a document of this many units.
     #[must_use]
     pub fn refuses(&self, units: usize) -> bool {
         self.shingling.short == Short::Reject && units < self.shingling.size

@@ -2,8 +2,8 @@
 //!
 //! - **Paper.** [Anonymous](crate#sources), §1, `wordsProcessor`.
 //! - **Idea.** A document is the set of its longer words, without shingles of several.
-//! - **Formula.** Lower case; `.` `,` `:` `;` `'` deleted, not replaced; split on white space; words of fewer than three
-//!   characters and `the` dropped.
+//! - **Formula.** Lower case; `.` `,` `:` `;` `'` deleted, not replaced; split on white space; words of fewer than
+//!   three characters and `the` dropped.
 //! - **Cost.** one pass and a copy of the text.
 //! - **Differs.** The work leaves open: the apostrophe is U+0027 only, lengths count characters, lower case
 //!   and white space are those of Unicode. Deleting punctuation joins words, `U.S.A.` to `usa` and `one.Two`
@@ -33,7 +33,7 @@ pub fn for_each(source: &str, mut each: impl FnMut(&str, Range<usize>)) {
     }
 }
 
-/// The byte range of every word, in order.
+/// Returns the byte range of every word, in order.
 pub(super) fn spans(source: &str) -> Vec<Range<usize>> {
     let mut spans = vec![];
     for_each(source, |_, span| spans.push(span));

@@ -4,10 +4,9 @@
 //! - **Idea.** Two registers that differ also differ in a few of their bits, most of the time. The sketch
 //!   keeps only these few bits, and the estimator subtracts the agreements that chance alone gives.
 //! - **Symbols.** k → registers of the source; b → `bits`; C₁, C₂ → [`Chance`]; Ê → the share of matches.
-//! - **Formula.** The bits of register i with value z are the b lowest of `register_bits(i, z)`. For b = 8 and 16 they lie
-//!   in bytes and half words, the first in the lowest bits of a word. Otherwise they lie in b planes of
-//!   w = ⌈k/32⌉ words: bit p of register i is bit i mod 32 of word p·w + ⌊i/32⌋. Bits beyond the last
-//!   register are 0.
+//! - **Formula.** The bits of register i with value z are the b lowest of `register_bits(i, z)`. For b = 8 and 16 they
+//!   lie in bytes and half words, the first in the lowest bits of a word. Otherwise they lie in b planes of w = ⌈k/32⌉
+//!   words: bit p of register i is bit i mod 32 of word p·w + ⌊i/32⌋. Bits beyond the last register are 0.
 //! - **Cost.** The cost of the source, and a few ns per register to mix and place its bits; b·⌈k/32⌉ words
 //!   per sketch, ⌈kb/32⌉ for b = 8 and 16. A comparison takes some ns: `sketch/packing.rs` has the figures
 //!   and the reasons.
@@ -41,7 +40,7 @@ pub(super) fn check_bits(bits: u32) -> Result<(), Error> {
     }
 }
 
-/// The registers of one document; `None` if it has no shingles.
+/// Returns the registers of one document; `None` if it has no shingles.
 ///
 /// # Panics
 /// Panics if `out` does not have as many words as the sketch. Without shingles it is filled with `EMPTY`.
@@ -92,7 +91,7 @@ impl BBit {
         self.packing.values()
     }
 
-    /// The number of registers in which two sketches agree.
+    /// Returns the number of registers in which two sketches agree.
     ///
     /// # Panics
     /// Panics if one of them has another length.
@@ -147,7 +146,7 @@ pub(super) mod testing {
         out
     }
 
-    /// Two sets of random shingles with `shared` of `union` in both; the others are divided two to one.
+    /// Returns two sets of random shingles with `shared` of `union` in both; the others are divided two to one.
     pub(in super::super) fn sets(union: usize, shared: usize) -> (Vec<u64>, Vec<u64>) {
         let mut random = SplitMix64::new(union as u64);
         let ids: Vec<u64> = (0..union).map(|_| random.next_u64()).collect();

@@ -18,7 +18,7 @@ use crate::estimate::{connected_bit, odd};
 const LEAST: f64 = 1e-18;
 
 impl Method {
-    /// The mean of the estimates minus the similarity, for two large documents whose shared shingles stand in
+    /// Returns the mean of the estimates minus the similarity, for two large documents whose shared shingles stand in
     /// the same places.
     ///
     /// A sketch whose bias exceeds its standard error is too small for this similarity, or of a kind without
@@ -75,8 +75,8 @@ impl Method {
         mean - similarity
     }
 
-    /// The greatest similarity up to `similarity` at which the [bias](Self::bias) is as large as `error`, to one thousandth; `None` if
-    /// it is smaller down to 0.
+    /// Returns the greatest similarity up to `similarity` at which the [bias](Self::bias) is as large as `error`, to
+    /// one thousandth; `None` if it is smaller down to 0.
     #[must_use]
     pub fn biased_below(self, similarity: f64, error: f64) -> Option<f64> {
         let exceeds = |at: f64| self.bias(at).abs() > error;
@@ -132,10 +132,10 @@ fn of_mixture(similarity: f64, mixture: &Mixture, combination: Combination, regi
     }
 }
 
-/// The mean of the estimate that is weighted by inverse variance, not clamped.
+/// Returns the mean of the estimate that is weighted by inverse variance, not clamped.
 ///
-/// For a given sum of all matches the weights are fixed, and the estimate is linear in the matches of each group. So the mean
-/// needs, for each group and each sum, the mean of the group's matches.
+/// For a given sum of all matches the weights are fixed, and the estimate is linear in the matches of each group. So
+/// the mean needs, for each group and each sum, the mean of the group's matches.
 fn mean_of_weighted(groups: &[WidthGroup], laws: &[CountLaw]) -> f64 {
     let all = CountLaw::sum(laws);
     // For each sum of matches: its probability times the weighted estimates of the groups.
@@ -163,7 +163,7 @@ fn mean_of_weighted(groups: &[WidthGroup], laws: &[CountLaw]) -> f64 {
     mean
 }
 
-/// The mean of a normal number that is raised to 0 and lowered to 1.
+/// Returns the mean of a normal number that is raised to 0 and lowered to 1.
 fn clamped_normal(mean: f64, deviation: f64) -> f64 {
     /// The steps of Simpson's rule, over eight deviations on either side.
     const STEPS: u32 = 512;
@@ -193,7 +193,7 @@ struct CountLaw {
 }
 
 impl CountLaw {
-    /// The law of the number of successes of `trials` trials.
+    /// Returns the law of the number of successes of `trials` trials.
     fn binomial(trials: usize, probability: f64) -> Self {
         if probability <= 0.0 || probability >= 1.0 || trials == 0 {
             let count = if probability >= 1.0 { trials } else { 0 };
@@ -224,7 +224,7 @@ impl CountLaw {
         Self { first, probabilities }.normalised()
     }
 
-    /// The law of the number of bits in which two odd sketches differ: each register that differs flips two
+    /// Returns the law of the number of bits in which two odd sketches differ: each register that differs flips two
     /// bits at random places.
     fn odd(similarity: f64, registers: usize, bits: usize) -> Self {
         let n = bits as f64;
@@ -255,7 +255,7 @@ impl CountLaw {
         self
     }
 
-    /// The law without the ends that are too small to matter.
+    /// Returns the law without the ends that are too small to matter.
     fn trimmed(mut self) -> Self {
         let most = self.probabilities.iter().copied().fold(0.0, f64::max);
         let keeps = |p: &f64| *p >= most * LEAST;
@@ -267,7 +267,7 @@ impl CountLaw {
         self
     }
 
-    /// The law of the sum of two counts.
+    /// Returns the law of the sum of two counts.
     fn plus(&self, other: &Self) -> Self {
         let mut sums = vec![0.0; self.probabilities.len() + other.probabilities.len() - 1];
         for (a, p) in self.probabilities.iter().enumerate() {
@@ -290,12 +290,12 @@ impl CountLaw {
         count.checked_sub(self.first).and_then(|at| self.probabilities.get(at)).copied().unwrap_or(0.0)
     }
 
-    /// The mean of an estimate from the count, clamped to the range of similarities.
+    /// Returns the mean of an estimate from the count, clamped to the range of similarities.
     fn mean(&self, estimate: impl Fn(usize) -> f64) -> f64 {
         self.iter().map(|(count, p)| p * estimate(count).clamp(0.0, 1.0)).sum()
     }
 
-    /// The mean of an estimate from the count, as a share of `all`.
+    /// Returns the mean of an estimate from the count, as a share of `all`.
     fn mean_of_share(&self, all: usize, estimate: impl Fn(f64) -> f64) -> f64 {
         self.mean(|count| estimate(count as f64 / all as f64))
     }
@@ -319,8 +319,8 @@ mod tests {
         }
     }
 
-    /// The mean of real sketches of many seeds is the similarity and the bias, within 5 standard errors, also where estimates are
-    /// clamped.
+    /// The mean of real sketches of many seeds is the similarity and the bias, within 5 standard errors, also where
+    /// estimates are clamped.
     #[test]
     fn biases_are_those_of_real_sketches() {
         const TRIALS: u64 = 1500;

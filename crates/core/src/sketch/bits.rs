@@ -76,11 +76,11 @@ pub struct BitRows {
 }
 
 impl Bits {
-    /// The layout for sketches of `registers` registers.
+    /// Returns the layout for sketches of `registers` registers.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if less than one bit of each register is kept and
-    /// `registers` is not a multiple of the number of registers that share a bit.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if less than one bit of each register is kept
+    /// and `registers` is not a multiple of the number of registers that share a bit.
     pub fn rows(self, registers: usize) -> Result<BitRows, Error> {
         let group = |first, registers: usize, bits, halvings| RegisterGroup {
             first,
@@ -111,7 +111,7 @@ impl Bits {
 }
 
 impl BitRows {
-    /// The number of words per row.
+    /// Returns the number of words per row.
     #[must_use]
     pub fn words(&self) -> usize {
         self.groups.iter().map(|group| group.packing.words()).sum()
@@ -120,7 +120,8 @@ impl BitRows {
     /// Writes the bits of a document's registers.
     ///
     /// # Panics
-    /// Panics if there are fewer registers than the rows were made for, or `out` does not have [`words`](Self::words) elements.
+    /// Panics if there are fewer registers than the rows were made for, or `out` does not have [`words`](Self::words)
+    /// elements.
     pub fn pack_into(&self, registers: &[u32], out: &mut [u32]) {
         assert_eq!(out.len(), self.words(), "as many words as a row has");
         let (registers, salts) = (&registers[..self.salts.len()], &self.salts[..]);
@@ -149,7 +150,7 @@ impl BitRows {
         })
     }
 
-    /// The layout of the values of each group.
+    /// Returns the layout of the values of each group.
     pub fn values(&self) -> impl Iterator<Item = ValueLayout> {
         self.groups.iter().scan(0, |begin, group| {
             let values = ValueLayout::new(*begin, group.packing);
@@ -163,7 +164,7 @@ impl BitRows {
         self.groups.iter().map(|group| (group.first, 1 << group.halvings))
     }
 
-    /// The number of agreeing values of each group in two rows.
+    /// Returns the number of agreeing values of each group in two rows.
     pub fn matches<'a>(&'a self, a: &'a [u32], b: &'a [u32]) -> impl Iterator<Item = usize> + 'a {
         self.groups.iter().scan(0, move |begin, group| {
             let end = *begin + group.packing.words();

@@ -1,16 +1,17 @@
 //! Bottom-k.
 //!
-//! - **Paper.** Broder, *On the resemblance and containment of documents*, 1997; Cohen and Kaplan, *Summarizing data using
-//!   bottom-k sketches*, PODC 2007; also KMV, and [Hassanian-esfahani 2018](crate#sources), Table 1, row "k-mins", which describes bottom-k
-//!   (E-11).
+//! - **Paper.** Broder, *On the resemblance and containment of documents*, 1997; Cohen and Kaplan, *Summarizing data
+//!   using bottom-k sketches*, PODC 2007; also KMV, and [Hassanian-esfahani 2018](crate#sources), Table 1, row
+//!   "k-mins", which describes bottom-k (E-11).
 //! - **Idea.** The k shingles with the least values of one hash function are a sample of the document without
 //!   replacement, and the k least values of the union of two documents follow from their sketches.
-//! - **Symbols.** k → `values`; h(x) = fmix64(x ⊕ s), at most 2⁶⁴ − 2; s the first number of the `SplitMix64` of the seed.
+//! - **Symbols.** k → `values`; h(x) = fmix64(x ⊕ s), at most 2⁶⁴ − 2; s the first number of the `SplitMix64` of the
+//!   seed.
 //! - **Formula.** The k least distinct h(x), ascending, each as two words, upper half first; missing ones are `EMPTY`.
 //! - **Cost.** One hash and one comparison per shingle, and O(k log k·log(n/k)) for the values that enter; 8k
 //!   bytes.
-//! - **Error.** unbiased, variance J(1−J)/k·(u−k)/(u−1) for u = |A∪B| > k; exact for u ≤ k if both sets have fewer than k
-//!   shingles; tests here.
+//! - **Error.** unbiased, variance J(1−J)/k·(u−k)/(u−1) for u = |A∪B| > k; exact for u ≤ k if both sets have fewer than
+//!   k shingles; tests here.
 //! - **Differs.** Values have 64 bits, so that accidental agreement does not happen. Whole values are
 //!   compared, not the "first log₂ k bits" (E-11).
 //! - **Vectors.** the worked example and the variances, by another program.
@@ -49,7 +50,7 @@ impl BottomK {
         Ok(Self { seed: SplitMix64::new(seed).next_u64(), values })
     }
 
-    /// The values of a sketch, ascending.
+    /// Returns the values of a sketch, ascending.
     pub fn values(sketch: &[u32]) -> impl Iterator<Item = u64> {
         let (pairs, _) = sketch.as_chunks::<2>();
         pairs
@@ -58,8 +59,7 @@ impl BottomK {
             .take_while(|&value| value != MISSING)
     }
 
-    /// The number of distinct shingles of the document of a sketch: about, or exactly if they are fewer than
-    /// k.
+    /// Returns the number of distinct shingles of the document of a sketch: about, or exactly if they are fewer than k.
     #[must_use]
     pub fn cardinality(&self, sketch: &[u32]) -> f64 {
         let (held, greatest) = Self::values(sketch).fold((0, 0), |(held, _), value| (held + 1, value));
@@ -69,7 +69,7 @@ impl BottomK {
         estimate::bottom_k::cardinality(held, greatest)
     }
 
-    /// The number of distinct shingles with its error: exact if they are fewer than k. k must be at least 3.
+    /// Returns the number of distinct shingles with its error: exact if they are fewer than k. k must be at least 3.
     pub(crate) fn count(&self, sketch: &[u32]) -> CountEstimate {
         let (held, greatest) = Self::values(sketch).fold((0, 0), |(held, _), value| (held + 1, value));
         if held < self.values {

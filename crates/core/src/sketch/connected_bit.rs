@@ -41,8 +41,9 @@ impl ConnectedBit {
     /// Sketches that join `bits` bits, from 1 to 16, of each of `connected` registers, at most 32 bits together.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `bits` is from 1 to 16, if `connected` is 0 or
-    /// `bits` times `connected` is more than 32, and if the registers of `source` are not a multiple of `connected`.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `bits` is from 1 to 16, if `connected`
+    /// is 0 or `bits` times `connected` is more than 32, and if the registers of `source` are not a multiple of
+    /// `connected`.
     pub fn new(source: Arc<dyn Registers>, bits: u32, connected: usize) -> Result<Self, Error> {
         check_bits(bits)?;
         if !(1..=32 / bits as usize).contains(&connected) {
@@ -76,7 +77,7 @@ impl ConnectedBit {
         self.packing.values()
     }
 
-    /// The number of joined words of two sketches that agree completely.
+    /// Returns the number of joined words of two sketches that agree completely.
     ///
     /// # Panics
     /// Panics if one of them has another length.

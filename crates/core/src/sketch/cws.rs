@@ -46,7 +46,7 @@ struct OctavePoint {
 }
 
 impl Cws {
-    /// A family of `registers` samplers drawn by `seed`.
+    /// Returns a family of `registers` samplers drawn by `seed`.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536.
@@ -90,7 +90,7 @@ impl WeightedSketcher for Cws {
 }
 
 impl OctavePoint {
-    /// A positive finite weight; 2ᵏ is the upper end of its octave.
+    /// Returns a positive finite weight; 2ᵏ is the upper end of its octave.
     fn of(weight: f64) -> Self {
         let exponent = exponent(weight);
         let part = scaled(weight, -exponent - 1);
@@ -98,7 +98,7 @@ impl OctavePoint {
     }
 }
 
-/// A uniform number: the middle of one of 2⁵² intervals.
+/// Returns a uniform number: the middle of one of 2⁵² intervals.
 fn unit(bits: u64) -> f64 {
     (float(bits >> 12) + 0.5) * (1.0 / (1u64 << 52) as f64)
 }
@@ -109,7 +109,7 @@ fn score(entropy: u64) -> f64 {
     -ln(unit(random.next_u64()) * unit(random.next_u64()))
 }
 
-/// The points of an octave, descending.
+/// Returns the points of an octave, descending.
 fn points(entropy: u64, octave: i64) -> impl Iterator<Item = f64> {
     let mut random = SplitMix64::new(fmix64(fmix64(entropy).wrapping_add(octave.cast_unsigned())));
     let mut part = 1.0;
@@ -245,7 +245,7 @@ mod tests {
         std::iter::successors(Some(once), |part| Some(part * once)).take_while(|&part| part > 0.5).collect()
     }
 
-    /// The shingle and the point that a register samples.
+    /// Returns the shingle and the point that a register samples.
     fn sample_as_printed(set: &[(u64, f64)], salt: u64, misprint: Misprint) -> (u64, f64) {
         let mut best = (f64::INFINITY, 0, 0.0);
         for &(shingle, weight) in set {
@@ -266,8 +266,9 @@ mod tests {
         (best.1, best.2)
     }
 
-    /// The share of agreeing samples, beside docs/sources/weights.md#consistent-weighted-sampling. Its values come from an
-    /// independent program with 6000 draws. Its first value for one uniform at 0.1 was 0.071; over 40 000 draws it is 0.084.
+    /// The share of agreeing samples, beside docs/sources/weights.md#consistent-weighted-sampling. Its values come from
+    /// an independent program with 6000 draws. Its first value for one uniform at 0.1 was 0.071; over 40 000 draws it
+    /// is 0.084.
     #[test]
     fn what_each_misprint_costs() {
         const DRAWS: u64 = 120_000;

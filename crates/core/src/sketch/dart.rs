@@ -1,6 +1,7 @@
 //! Dart sketches.
 //!
-//! - **Paper.** Christiani, *`DartMinHash`: Fast Sketching for Weighted Sets*, 2020, for the idea; everything else is ours.
+//! - **Paper.** Christiani, *`DartMinHash`: Fast Sketching for Weighted Sets*, 2020, for the idea; everything else is
+//!   ours.
 //! - **Idea.** Darts are scattered over the weights and ranks of every shingle, each for one register. The
 //!   sample of a register is its dart of least rank among those below the weights of the document. Two
 //!   documents have the same sample with probability Jw: the least dart below the greater of both weights is

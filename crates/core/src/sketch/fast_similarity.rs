@@ -1,20 +1,20 @@
 //! Fast similarity sketching.
 //!
-//! - **Paper.** Dahlgaard, Knudsen and Thorup, *Fast similarity sketching*, FOCS 2017, arXiv:1704.04370; the "Fast sketch"
-//!   of [Hassanian-esfahani 2018](crate#sources), Table 1, which gives no estimator.
+//! - **Paper.** Dahlgaard, Knudsen and Thorup, *Fast similarity sketching*, FOCS 2017, arXiv:1704.04370; the "Fast
+//!   sketch" of [Hassanian-esfahani 2018](crate#sources), Table 1, which gives no estimator.
 //! - **Idea.** In each round every shingle throws a value into one random register, and a value of an earlier
 //!   round is less than any of a later one. Rounds end when no register is empty, so a long document needs
 //!   one or two. If t rounds are not enough, round t + j fills register j from all shingles.
 //! - **Symbols.** t → `registers`; i → `round`.
-//! - **Formula.** Round i has the hash function n = fmix64(x ⊕ sᵢ), sᵢ the i-th number of the `SplitMix64` of the seed. Its
-//!   register is ⌊(n mod 2³²)·t/2³²⌋, or i − t for i ≥ t, and its value i·2ʷ + ⌊n/2⁶⁴⁻ʷ⌋, at most 2³² − 2;
-//!   w = 32 − ⌈log₂ 2t⌉.
+//! - **Formula.** Round i has the hash function n = fmix64(x ⊕ sᵢ), sᵢ the i-th number of the `SplitMix64` of the seed.
+//!   Its register is ⌊(n mod 2³²)·t/2³²⌋, or i − t for i ≥ t, and its value i·2ʷ + ⌊n/2⁶⁴⁻ʷ⌋, at most 2³² − 2; w = 32 −
+//!   ⌈log₂ 2t⌉.
 //! - **Cost.** O(n + t log t) for n shingles: one hash per shingle and round, with rounds until t registers
 //!   are filled; 4t bytes per sketch.
 //! - **Error.** unbiased, variance α(t, u)·J(1−J)/t with the exact α of [`estimate::fast_similarity`], α ≈ ½ for
 //!   u = |A∪B| ≪ t, → 1 for u ≫ t; tests here.
-//! - **Differs.** Values are integers with the round in front, so that a register is one word and equality exact. A round
-//!   of the second half is skipped if its register is filled, which cannot change the sketch.
+//! - **Differs.** Values are integers with the round in front, so that a register is one word and equality exact. A
+//!   round of the second half is skipped if its register is filled, which cannot change the sketch.
 //! - **Vectors.** the trace, by another program.
 //!
 //! - **Use when** speed matters and documents have any length: for long ones it is as cheap as

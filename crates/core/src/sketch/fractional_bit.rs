@@ -24,8 +24,8 @@
 //! - **Vectors.** computed from the definition by another program, in `estimate/fractional_bit.rs`; the words
 //!   below are from a second implementation of the formula.
 //!
-//! - **Use when** storage is fixed and hashing is cheap: 1/2ⁿ bit beats one bit at equal storage above R = 0.58, 0.70 and
-//!   0.80 for n = 1, 2 and 3.
+//! - **Use when** storage is fixed and hashing is cheap: 1/2ⁿ bit beats one bit at equal storage above R = 0.58, 0.70
+//!   and 0.80 for n = 1, 2 and 3.
 //! - **Do not** use f < 1 to save hashing: at equal registers, one bit is always better (E-23).
 
 use std::sync::Arc;
@@ -54,8 +54,8 @@ impl FractionalBit {
     /// [`groups`](Self::groups) returns the result.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a number of bits is not from 1 to 16 or comes
-    /// twice, if a share is not from 0 to 1, and if the shares do not add up to 1.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a number of bits is not from 1 to 16 or
+    /// comes twice, if a share is not from 0 to 1, and if the shares do not add up to 1.
     pub fn new(
         source: Arc<dyn Registers>,
         mixture: &[(u32, f64)],
@@ -87,7 +87,7 @@ impl FractionalBit {
         Ok(Self { source, groups, packings, combination })
     }
 
-    /// The widths, and the number of registers of each.
+    /// Returns the widths, and the number of registers of each.
     #[must_use]
     pub fn groups(&self) -> &[WidthGroup] {
         &self.groups
@@ -99,8 +99,7 @@ impl FractionalBit {
         fractional_bit::bits_per_register(&self.groups)
     }
 
-    /// The number of registers of each group in which two sketches agree. Elements after the last group are
-    /// 0.
+    /// Returns the number of registers of each group in which two sketches agree. Elements after the last group are 0.
     ///
     /// # Panics
     /// Panics if one of them has another length.
@@ -168,8 +167,8 @@ impl XorBit {
     /// 8; the number of registers must be a multiple of 2ⁿ.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `halvings` is more than 8, and if the registers of
-    /// `source` are not a multiple of 2ⁿ.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `halvings` is more than 8, and if the
+    /// registers of `source` are not a multiple of 2ⁿ.
     pub fn new(source: Arc<dyn Registers>, halvings: u32) -> Result<Self, Error> {
         if halvings > 8 {
             return Err(Error::out_of_range("the number of halvings", halvings, "from 0 to 8"));
@@ -195,7 +194,7 @@ impl XorBit {
         self.packing.values()
     }
 
-    /// The number of stored bits of two sketches that agree.
+    /// Returns the number of stored bits of two sketches that agree.
     ///
     /// # Panics
     /// Panics if one of them has another length.
@@ -205,7 +204,7 @@ impl XorBit {
     }
 }
 
-/// The exclusive or of some registers. Only its lowest bit counts.
+/// Returns the exclusive or of some registers. Only its lowest bit counts.
 fn exclusive_or(values: &[u32], begin: usize, count: usize) -> u32 {
     (begin..begin + count).fold(0, |seen, i| seen ^ register_bits(i, values[i]))
 }
@@ -284,7 +283,7 @@ impl ThreeQuarterBit {
         self.pairs as f64 / self.stored_bits() as f64
     }
 
-    /// The number of stored bits of two sketches that agree.
+    /// Returns the number of stored bits of two sketches that agree.
     ///
     /// # Panics
     /// Panics if one of them has another length.

@@ -5,9 +5,10 @@
 //!   logarithm, and a rank for each step. A weight has the rank of the step below it, and the shingle of
 //!   least rank is the sample. Two documents have the same sample, including the step, with probability Jw.
 //! - **Symbols.** r, β → the steps' distance and shift; c → the score; t → the step; a → the rank; k → `registers`.
-//! - **Formula.** r, c of Gamma(2, 1) and β uniform, all keyed by shingle and register (see [`Draw`](crate::kernel::Draw)):
-//!   t = ⌊ln w / r + β⌋, ln a = ln c − r(t − β + 1). The key of a shingle is fmix64(x ⊕ s₀), sᵢ the numbers of
-//!   `SplitMix64` from the seed; the salt of register i is sᵢ₊₁. The register holds 32 bits of the key and t.
+//! - **Formula.** r, c of Gamma(2, 1) and β uniform, all keyed by shingle and register (see
+//!   [`Draw`](crate::kernel::Draw)): t = ⌊ln w / r + β⌋, ln a = ln c − r(t − β + 1). The key of a shingle is fmix64(x ⊕
+//!   s₀), sᵢ the numbers of `SplitMix64` from the seed; the salt of register i is sᵢ₊₁. The register holds 32 bits of
+//!   the key and t.
 //! - **Cost.** k linear hashes of 32 bits per shingle, and about twenty draws per register that the kernel
 //!   finishes, for a document of any length. For k = 128 and 2000 shingles, it takes ten to twelve times as
 //!   long as [`MinHash`](super::MinHash) on the same vector kernel, and four to five times on the portable
@@ -41,7 +42,7 @@ pub struct Icws {
 }
 
 impl Icws {
-    /// A family of `registers` samplers drawn by `seed`, on the fastest kernel of this machine.
+    /// Returns a family of `registers` samplers drawn by `seed`, on the fastest kernel of this machine.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536.

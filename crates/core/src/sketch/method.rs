@@ -126,7 +126,7 @@ pub enum Method {
 }
 
 impl Base {
-    /// Whether registers may be copies of one another.
+    /// Reports whether registers may be copies of one another.
     #[must_use]
     pub fn is_one_permutation(self) -> bool {
         match self {
@@ -144,8 +144,8 @@ impl RegisterSource {
     /// Makes the sketcher.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless there are 1 to 65,536 registers, and for
-    /// `min-max` an even number of them.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless there are 1 to 65,536 registers, and
+    /// for `min-max` an even number of them.
     pub fn build(self, seed: u64) -> Result<Arc<dyn Registers>, Error> {
         let k = self.registers;
         let densified = |densification| {
@@ -228,8 +228,9 @@ impl Method {
     /// Makes the sketcher.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a number of the method lies outside of its range:
-    /// registers, bits, shares or sections. The constructors of the sketches, such as [`BBit::new`], list the ranges.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a number of the method lies outside of its
+    /// range: registers, bits, shares or sections. The constructors of the sketches, such as [`BBit::new`], list the
+    /// ranges.
     pub fn build(self, seed: u64) -> Result<Arc<dyn Sketcher>, Error> {
         Ok(match self {
             Self::Registers(source) => source.build(seed)?,
@@ -263,7 +264,7 @@ impl Method {
         })
     }
 
-    /// The number of registers by which documents can be banded; `None` if they cannot.
+    /// Returns the number of registers by which documents can be banded; `None` if they cannot.
     ///
     /// A band of these registers agrees with probability Jʳ.
     #[must_use]
@@ -287,8 +288,8 @@ impl Method {
         }
     }
 
-    /// Whether registers of a sketch may be copies of one another. Copies lie beside each other, so such registers are
-    /// compared in a shuffled order.
+    /// Reports whether registers of a sketch may be copies of one another. Copies lie beside each other, so such
+    /// registers are compared in a shuffled order.
     #[must_use]
     pub fn copies_registers(self) -> bool {
         match self {
@@ -309,7 +310,7 @@ impl Method {
         }
     }
 
-    /// The number of registers from which a sketch is made, or of values that it keeps.
+    /// Returns the number of registers from which a sketch is made, or of values that it keeps.
     #[must_use]
     pub fn registers(self) -> usize {
         match self {
@@ -328,14 +329,14 @@ impl Method {
         }
     }
 
-    /// The number of bytes of one sketch; 0 for a sketch that cannot be made.
+    /// Returns the number of bytes of one sketch; 0 for a sketch that cannot be made.
     #[must_use]
     pub fn size_bytes(self) -> usize {
         self.build(1).map_or(0, |sketcher| sketcher.words() * size_of::<u32>())
     }
 
-    /// The variance of the estimate for large documents of this similarity, whose shared shingles stand in
-    /// the same places.
+    /// Returns the variance of the estimate for large documents of this similarity, whose shared shingles stand in the
+    /// same places.
     #[must_use]
     pub fn variance(self, similarity: f64) -> f64 {
         let one = Chance::sparse(1);
@@ -383,7 +384,7 @@ impl Method {
         }
     }
 
-    /// The number of hash values per shingle of a long document.
+    /// Returns the number of hash values per shingle of a long document.
     #[must_use]
     pub fn hashes_per_shingle(self) -> usize {
         let of = |source: RegisterSource| match source.base {

@@ -5,8 +5,8 @@
 //! - **Idea.** The greatest value of a hash function is as good a sample of the document as the least one.
 //!   Keeping both takes half as many functions for k registers.
 //! - **Symbols.** k → `registers`, even; u = |A∪B|, a = |A∩B|.
-//! - **Formula.** The functions hᵢ of [`minhash`](super::minhash) with k/2 registers and the same seed. Register i < k/2 is
-//!   min hᵢ; register k/2 + i is 2³² − 1 − max hᵢ, which is the minimum of −aᵢ·m(x) − bᵢ − 1 mod 2³².
+//! - **Formula.** The functions hᵢ of [`minhash`](super::minhash) with k/2 registers and the same seed. Register i <
+//!   k/2 is min hᵢ; register k/2 + i is 2³² − 1 − max hᵢ, which is the minimum of −aᵢ·m(x) − bᵢ − 1 mod 2³².
 //! - **Cost.** The cost of [`minhash`](super::minhash) with k registers; 4k bytes per sketch.
 //! - **Error.** unbiased, variance (J/k)·(u+a−2)/(u−1) − 2J²/k, at most J(1−J)/k; tests here.
 //! - **Differs.** The complement of a maximum is stored, so that every register is a minimum: an empty
@@ -35,10 +35,11 @@ pub struct MinMax {
 }
 
 impl MinMax {
-    /// A family of `registers`/2 hash functions drawn by `seed`, on the fastest kernel of this machine.
+    /// Returns a family of `registers`/2 hash functions drawn by `seed`, on the fastest kernel of this machine.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is even and from 2 to 65,536.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is even and from 2 to
+    /// 65,536.
     pub fn new(registers: usize, seed: u64) -> Result<Self, Error> {
         if !(2..=1 << 16).contains(&registers) || registers % 2 == 1 {
             return Err(Error::out_of_range(

@@ -6,9 +6,9 @@
 //!   probability J(A, B). A register keeps the least value of one hash function over the document, and the
 //!   share of registers in which two documents agree estimates their Jaccard similarity.
 //! - **Symbols.** k → `registers`; hᵢ(x) = aᵢ·m(x) + bᵢ mod 2³², m folding the shingle to 32 mixed bits, aᵢ odd.
-//! - **Formula.** The seed starts `SplitMix64`. The upper half of its first number is s. Each further number n gives one function:
-//!   aᵢ = (n ≫ 32) | 1, bᵢ = n mod 2³². A shingle x folds to m(x) = fmix32(((x mod 2³²) + 0x9e3779b1 · (x ≫ 32))
-//!   mod 2³² ⊕ s).
+//! - **Formula.** The seed starts `SplitMix64`. The upper half of its first number is s. Each further number n gives
+//!   one function: aᵢ = (n ≫ 32) | 1, bᵢ = n mod 2³². A shingle x folds to m(x) = fmix32(((x mod 2³²) + 0x9e3779b1 · (x
+//!   ≫ 32)) mod 2³² ⊕ s).
 //! - **Cost.** k multiplications per shingle, vectorised: about 7 ns for k = 128 with AVX-512; 4k bytes per
 //!   sketch.
 //! - **Error.** unbiased, variance J(1−J)/k; checked by statistical tests over consecutive ids, random ids and the
@@ -53,7 +53,7 @@ pub struct MinHash {
 }
 
 impl MinHash {
-    /// A family of `registers` hash functions drawn by `seed`, on the fastest kernel of this machine.
+    /// Returns a family of `registers` hash functions drawn by `seed`, on the fastest kernel of this machine.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536.

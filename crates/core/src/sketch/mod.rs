@@ -92,7 +92,7 @@ pub enum Statistic {
 /// }
 /// ```
 pub trait Sketcher: sealed::Sealed + fmt::Debug + Send + Sync {
-    /// The number of words of one sketch.
+    /// Returns the number of words of one sketch.
     fn words(&self) -> usize;
 
     /// Writes the sketch of a document's shingles, given in document order, repeats included. Without shingles, every
@@ -116,7 +116,7 @@ pub trait Sketcher: sealed::Sealed + fmt::Debug + Send + Sync {
         false
     }
 
-    /// The number on which the value of the estimate depends, and with which it rises.
+    /// Returns the number on which the value of the estimate depends, and with which it rises.
     fn statistic(&self) -> Statistic {
         Statistic::Other
     }
@@ -127,7 +127,7 @@ pub trait Sketcher: sealed::Sealed + fmt::Debug + Send + Sync {
         vec![]
     }
 
-    /// The estimated value, computed from the shingles themselves: the Jaccard similarity, unless the sketch
+    /// Returns the estimated value, computed from the shingles themselves: the Jaccard similarity, unless the sketch
     /// also depends on the order or the number of shingles.
     fn exact(&self, a: &[u64], b: &[u64]) -> f64 {
         let set = |shingles: &[u64]| shingles.iter().copied().collect::<HashSet<u64>>();
@@ -142,14 +142,14 @@ pub trait Sketcher: sealed::Sealed + fmt::Debug + Send + Sync {
 /// banded, and bits can be taken from them. Sealed, as [`Sketcher`] is.
 pub trait Registers: Sketcher {}
 
-/// The bits of register i with value z that bit sketches take: fmix32(z ⊕ fmix32(i ⊕ 0x9e3779b9)). The value
-/// is mixed with the register's number, so that registers that hold copies of one value give different bits.
+/// Returns the bits of register i with value z that bit sketches take: fmix32(z ⊕ fmix32(i ⊕ 0x9e3779b9)). The value is
+/// mixed with the register's number, so that registers that hold copies of one value give different bits.
 #[must_use]
 pub fn register_bits(register: usize, value: u32) -> u32 {
     crate::hash::fmix32(value ^ register_salt(register))
 }
 
-/// The part of this hash that depends on the number of the register.
+/// Returns the part of this hash that depends on the number of the register.
 fn register_salt(register: usize) -> u32 {
     crate::hash::fmix32(register as u32 ^ 0x9e37_79b9)
 }
@@ -191,11 +191,12 @@ impl Sketches {
         Self { registers, values: vec![] }
     }
 
-    /// The rows of `registers` values each that lie one after the other in `values`. The vector is moved, not
+    /// Returns the rows of `registers` values each that lie one after the other in `values`. The vector is moved, not
     /// copied.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `registers` is 0 or `values` ends within a row.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `registers` is 0 or `values` ends within a
+    /// row.
     pub fn from_vec(registers: usize, values: Vec<u32>) -> Result<Self, Error> {
         if registers == 0 {
             return Err(Error::out_of_range("the number of registers", registers, "at least 1"));
@@ -207,44 +208,44 @@ impl Sketches {
         Ok(Self { registers, values })
     }
 
-    /// All values, row after row. Nothing is copied.
+    /// Returns all values, row after row. Nothing is copied.
     #[must_use]
     pub fn into_vec(self) -> Vec<u32> {
         self.values
     }
 
-    /// The number of registers per row.
+    /// Returns the number of registers per row.
     #[must_use]
     pub fn registers(&self) -> usize {
         self.registers
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.values.len() / self.registers
     }
 
-    /// Whether there are no rows.
+    /// Reports whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// All values, row after row.
+    /// Returns all values, row after row.
     #[must_use]
     pub fn as_slice(&self) -> &[u32] {
         &self.values
     }
 
-    /// All values, row after row, to be written. Threads can fill disjoint rows of
+    /// Returns all values, row after row, to be written. Threads can fill disjoint rows of
     /// [`chunks_mut`](slice::chunks_mut) at the same time.
     #[must_use]
     pub fn as_mut_slice(&mut self) -> &mut [u32] {
         &mut self.values
     }
 
-    /// The rows in order.
+    /// Returns the rows in order.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[u32]> + DoubleEndedIterator + Clone {
         self.values.chunks_exact(self.registers)
     }
@@ -259,7 +260,7 @@ impl Sketches {
         self.values.clear();
     }
 
-    /// The row with this number.
+    /// Returns the row with this number.
     ///
     /// # Panics
     /// Panics if there is no such row.

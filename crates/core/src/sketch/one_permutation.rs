@@ -2,20 +2,21 @@
 //!
 //! - **Paper.** Li, Owen and Zhang, *One permutation hashing*, NIPS 2012; rotation: Shrivastava and Li, *Densifying one
 //!   permutation hashing via rotation for fast near neighbor search*, ICML 2014; optimal: Shrivastava, *Optimal
-//!   densification for fast and accurate minwise hashing*, ICML 2017; [Hassanian-esfahani 2018](crate#sources), Table 1.
+//!   densification for fast and accurate minwise hashing*, ICML 2017; [Hassanian-esfahani 2018](crate#sources), Table
+//!   1.
 //! - **Idea.** One hash function throws the shingles into k bins and each bin keeps its least value, so that
 //!   k registers cost one hash per shingle. Short documents leave bins empty. Densification fills these with
 //!   the values of other bins, which are chosen in the same way for every document.
 //! - **Symbols.** k → `bins`; u = |A∪B|; e, the bins empty in both documents.
-//! - **Formula.** h(x) = fmix64(x ⊕ s), s the first number of the `SplitMix64` of the seed; bin ⌊h·k/2⁶⁴⌋; value the upper 32 of
-//!   the 64 bits of h·k mod 2⁶⁴, at most 2³² − 2. Rotation: an empty bin takes the first bin to its right,
+//! - **Formula.** h(x) = fmix64(x ⊕ s), s the first number of the `SplitMix64` of the seed; bin ⌊h·k/2⁶⁴⌋; value the
+//!   upper 32 of the 64 bits of h·k mod 2⁶⁴, at most 2³² − 2. Rotation: an empty bin takes the first bin to its right,
 //!   circularly, that is not empty, as value + 0x9e3779b1·distance mod 2³². Optimal: empty bin j tries the bins
 //!   ⌊fmix32(c + 32j + i)·k/2³²⌋ for i = 0…31, and then takes the one with the least fmix32(fmix32(c ⊕ j) + bin); the
 //!   first that was not empty gives its value. c is the upper half of the second number of the `SplitMix64`.
 //! - **Cost.** One hash per shingle and O(k); 4k bytes per sketch.
-//! - **Error.** unbiased in all three forms. With Q of [`estimate::one_permutation`], Var = J(1−J)·(u·E(Q)/k² − 1)/(u−1):
-//!   about (1−k/u)·J(1−J)/k for u ≫ k, 1.5 to 2·J(1−J)/k by optimal densification and J(1−J)/(u+1) by rotation for
-//!   u ≪ k; tests here.
+//! - **Error.** unbiased in all three forms. With Q of [`estimate::one_permutation`], Var = J(1−J)·(u·E(Q)/k² −
+//!   1)/(u−1): about (1−k/u)·J(1−J)/k for u ≫ k, 1.5 to 2·J(1−J)/k by optimal densification and J(1−J)/(u+1) by
+//!   rotation for u ≪ k; tests here.
 //! - **Differs.** If 32 tries hit only empty bins, the paper tries further. Here all non-empty bins are
 //!   ranked then, which has the same law and bounds the time of documents with one shingle. Rotation folds
 //!   the distance into the value.
@@ -23,7 +24,8 @@
 //!
 //! - **Use when** documents are long and speed matters. Of the three forms, the raw one compares short
 //!   documents best, and it merges by minimum.
-//! - **Do not** band the raw form, use rotation for documents with fewer shingles than bins, or merge densified sketches.
+//! - **Do not** band the raw form, use rotation for documents with fewer shingles than bins, or merge densified
+//!   sketches.
 
 use crate::error::Error;
 use crate::estimate::{self, Estimate};
@@ -77,7 +79,7 @@ impl OnePermutation {
         Ok(Self { seed: random.next_u64(), choice: random.next_u32(), bins, densification })
     }
 
-    /// The treatment of empty bins.
+    /// Returns the treatment of empty bins.
     #[must_use]
     pub fn densification(&self) -> Densification {
         self.densification
@@ -106,7 +108,7 @@ fn rotate(bins: &mut [u32]) {
     }
 }
 
-/// The number of bins that were not empty before rotation: those whose value is not one step from their
+/// Returns the number of bins that were not empty before rotation: those whose value is not one step from their
 /// neighbour's.
 fn occupied_before_rotation(bins: &[u32]) -> usize {
     let is_own = |bin: u32, next: u32| bin != next.wrapping_add(STEP);
@@ -138,7 +140,7 @@ fn scatter(bins: &mut [u32], choice: u32) {
     }
 }
 
-/// The number of bins that were not empty before optimal densification: the number of different values.
+/// Returns the number of bins that were not empty before optimal densification: the number of different values.
 fn occupied_before_scattering(bins: &[u32]) -> usize {
     // A hash table with free places, which hold a value that no bin has.
     let places = (2 * bins.len()).next_power_of_two();

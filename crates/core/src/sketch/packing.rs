@@ -37,12 +37,12 @@ impl Packing {
         Self { values, bits: bits as usize, kernel: Kernel::detect() }
     }
 
-    /// The number of values.
+    /// Returns the number of values.
     pub(super) fn values(self) -> usize {
         self.values
     }
 
-    /// Whether values are stored whole.
+    /// Reports whether values are stored whole.
     fn whole(self) -> bool {
         matches!(self.bits, 8 | 16 | 32)
     }
@@ -88,7 +88,7 @@ impl Packing {
         }
     }
 
-    /// The number of values that agree in all their bits.
+    /// Returns the number of values that agree in all their bits.
     ///
     /// # Panics
     /// Panics if a row has another length.
@@ -112,7 +112,7 @@ impl Packing {
 }
 
 impl Packing {
-    /// The number of values of a range in which two rows differ.
+    /// Returns the number of values of a range in which two rows differ.
     ///
     /// # Panics
     /// Panics if a row has another length, or the range ends behind the last value.
@@ -189,7 +189,7 @@ impl Packing {
     }
 }
 
-/// The bits of the word that begins with value `first`, as far as they belong to values of a range.
+/// Returns the bits of the word that begins with value `first`, as far as they belong to values of a range.
 fn bits_within(first: usize, range: &Range<usize>) -> u32 {
     let below = |end: usize| match end.saturating_sub(first) {
         bits @ 0..WORD => (1_u32 << bits) - 1,
@@ -209,7 +209,7 @@ pub struct HeadShape {
 }
 
 impl HeadShape {
-    /// The number of groups of 64 values.
+    /// Returns the number of groups of 64 values.
     #[must_use]
     pub fn groups(self) -> usize {
         self.values.div_ceil(GROUP)
@@ -235,7 +235,7 @@ impl ValueLayout {
         Self::new(0, Packing::new(registers, 32))
     }
 
-    /// Whether these are whole registers, one word each.
+    /// Reports whether these are whole registers, one word each.
     #[must_use]
     pub fn are_registers(&self) -> bool {
         self.begin == 0 && self.packing.bits == 32
@@ -247,25 +247,25 @@ impl ValueLayout {
         Self::new(0, Packing::new(words * WORD, 1))
     }
 
-    /// The number of values.
+    /// Returns the number of values.
     #[must_use]
     pub fn count(self) -> usize {
         self.packing.values
     }
 
-    /// The number of bits per value.
+    /// Returns the number of bits per value.
     #[must_use]
     pub fn bits(self) -> usize {
         self.packing.bits
     }
 
-    /// The most bits per value that a head can have.
+    /// Returns the most bits per value that a head can have.
     #[must_use]
     pub fn most_planes(self) -> usize {
         self.packing.bits.min(MOST_PLANES)
     }
 
-    /// The number of values of a range in which two rows differ.
+    /// Returns the number of values of a range in which two rows differ.
     ///
     /// # Panics
     /// Panics if a row is too short, or the range ends behind the last value.
@@ -302,7 +302,7 @@ pub struct DifferenceBound {
 }
 
 impl DifferenceBound {
-    /// The bound on all values of a sketch, for an estimate that rises with the number of matches.
+    /// Returns the bound on all values of a sketch, for an estimate that rises with the number of matches.
     pub(super) fn of_all(packing: Packing, threshold: f64, estimate: impl Fn(usize) -> f64) -> Self {
         let values = packing.values;
         let least = partition_point(values + 1, |matches| estimate(matches) < threshold);
@@ -310,8 +310,8 @@ impl DifferenceBound {
     }
 }
 
-/// The first number below `end` for which `is_before` returns `false`, or `end`. It must return `true` for
-/// all numbers before some number.
+/// Returns the first number below `end` for which `is_before` returns `false`, or `end`. It must return `true` for all
+/// numbers before some number.
 pub(super) fn partition_point(end: usize, is_before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, end);
     while low < high {

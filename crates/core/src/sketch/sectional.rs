@@ -4,13 +4,12 @@
 //! - **Idea.** A document is cut into s sections by position. Documents with the same words in another order
 //!   share their shingles, but not the sections of these, so comparing both distinguishes a reordered text
 //!   from a near-duplicate.
-//! - **Symbols.** k → registers; s → `sections`; σ(x) → the section of a shingle, 1 + ⌊pos·s/n⌋, stored as σ − 1; n → the
-//!   length of the slice of shingles; τ → `tolerance`, in 64ths of a document.
-//! - **Formula.** [`Sectional`] (post-tag) keeps (min hᵢ, σ of the shingle that attains it); a register agrees if both do.
-//!   [`PreTagged`] gives x ⊕ fmix64((σ−1)·F mod 2⁶⁴) to another sketch in place of x, F being [`FIBONACCI_64`].
-//!   [`Tolerant`] keeps (min hᵢ, ⌊64·pos/n⌋); a register is aligned if the minima agree and the positions
-//!   differ by τ at most.
-//!   hᵢ are the functions of [`MinHash`]. A row has k minima and then the tags, as many whole ones per word as
+//! - **Symbols.** k → registers; s → `sections`; σ(x) → the section of a shingle, 1 + ⌊pos·s/n⌋, stored as σ − 1; n →
+//!   the length of the slice of shingles; τ → `tolerance`, in 64ths of a document.
+//! - **Formula.** [`Sectional`] (post-tag) keeps (min hᵢ, σ of the shingle that attains it); a register agrees if both
+//!   do. [`PreTagged`] gives x ⊕ fmix64((σ−1)·F mod 2⁶⁴) to another sketch in place of x, F being [`FIBONACCI_64`].
+//!   [`Tolerant`] keeps (min hᵢ, ⌊64·pos/n⌋); a register is aligned if the minima agree and the positions differ by τ
+//!   at most. hᵢ are the functions of [`MinHash`]. A row has k minima and then the tags, as many whole ones per word as
 //!   fit, lowest bits first.
 //! - **Cost.** The cost of `MinHash`, and a look-up of about 12 ns per shingle: hᵢ is a permutation, so the
 //!   key that attained a minimum is found by inverting it, and one pass finds the positions of those keys.
@@ -73,7 +72,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// The new tag of a shingle that occurs in `section`, given its tag so far.
+    /// Returns the new tag of a shingle that occurs in `section`, given its tag so far.
     fn merge(self, tag: Option<u32>, section: u32) -> u32 {
         match self {
             Self::First => tag.unwrap_or(section),
@@ -102,12 +101,12 @@ impl Policy {
     }
 }
 
-/// The section, counted from 0, of a position.
+/// Returns the section, counted from 0, of a position.
 fn section(position: usize, positions: usize, sections: usize) -> u32 {
     (position as u64 * sections as u64 / positions as u64) as u32
 }
 
-/// The tag of every distinct shingle.
+/// Returns the tag of every distinct shingle.
 fn tags_of(shingles: &[u64], sections: usize, policy: Policy) -> HashMap<u64, u32> {
     let mut tags = HashMap::new();
     for (position, &shingle) in shingles.iter().enumerate() {
@@ -157,7 +156,7 @@ impl Positioned {
         self.inverses.len()
     }
 
-    /// The number of words of a row with tags of `bits` bits.
+    /// Returns the number of words of a row with tags of `bits` bits.
     fn words(&self, bits: u32) -> usize {
         let tag_words = 32u32.checked_div(bits).map_or(0, |each| self.registers().div_ceil(each as usize));
         self.registers() + tag_words
@@ -200,7 +199,7 @@ impl Positioned {
         }
     }
 
-    /// The pairs of minimum and tag of a row.
+    /// Returns the pairs of minimum and tag of a row.
     fn pairs<'a>(&self, sketch: &'a [u32], bits: u32) -> impl Iterator<Item = (u32, u32)> + use<'a> {
         assert_eq!(sketch.len(), self.words(bits), "a row holds one sketch");
         let (minima, packed) = sketch.split_at(self.registers());
@@ -234,7 +233,7 @@ impl Positioned {
     }
 }
 
-/// The inverse of `a` mod 2³²; a is odd.
+/// Returns the inverse of `a` mod 2³²; a is odd.
 const fn inverse(a: u32) -> u32 {
     // Newton's method: a is its own inverse in 3 bits, and each step doubles the number of correct bits.
     let mut x = a;
@@ -261,7 +260,7 @@ impl PositionTable {
         Self { slots: vec![0; size], entries: Vec::with_capacity(most), shift: 32 - size.trailing_zeros() }
     }
 
-    /// The slot of this key, or the free slot where it belongs. Keys are mixed, so their upper bits spread
+    /// Returns the slot of this key, or the free slot where it belongs. Keys are mixed, so their upper bits spread
     /// them.
     fn slot(&self, key: u32) -> usize {
         let mut at = (key >> self.shift) as usize;
@@ -306,8 +305,8 @@ impl Sectional {
     /// `registers` minima of documents in `sections` sections. One section is plain `MinHash`.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536 and `sections`
-    /// is from 1 to 256, or from 1 to 16 with [`Policy::Mask`].
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536 and
+    /// `sections` is from 1 to 256, or from 1 to 16 with [`Policy::Mask`].
     pub fn new(registers: usize, sections: usize, policy: Policy, seed: u64) -> Result<Self, Error> {
         policy.check(sections)?;
         let bits = match policy {
@@ -329,7 +328,8 @@ impl Sectional {
         self.positioned.registers()
     }
 
-    /// The minimum of each register and its section, counted from 1, or its mask of sections, the first one lowest.
+    /// Returns the minimum of each register and its section, counted from 1, or its mask of sections, the first one
+    /// lowest.
     ///
     /// # Panics
     /// Panics if `sketch` does not have [`words`](Sketcher::words) elements.
@@ -341,7 +341,7 @@ impl Sectional {
         self.positioned.pairs(sketch, self.bits).map(move |(minimum, tag)| (minimum, tag + first))
     }
 
-    /// The agreements of two sketches, from which Ĵ, `Ĵ_S` and q̂ follow.
+    /// Returns the agreements of two sketches, from which Ĵ, `Ĵ_S` and q̂ follow.
     ///
     /// # Panics
     /// Panics if a sketch does not have [`words`](Sketcher::words) elements.
@@ -353,7 +353,7 @@ impl Sectional {
         }
     }
 
-    /// The exact counts of two documents' shingles, which the sketch estimates.
+    /// Returns the exact counts of two documents' shingles, which the sketch estimates.
     #[must_use]
     pub fn overlap(&self, a: &[u64], b: &[u64]) -> SectionalOverlap {
         let tags = |shingles| tags_of(shingles, self.sections, self.policy);
@@ -412,7 +412,7 @@ impl Tolerant {
         Ok(Self { positioned: Positioned::new(registers, seed)?, tolerance })
     }
 
-    /// The tolerance that corresponds to `sections` sections: half of one, 1/(2s).
+    /// Returns the tolerance that corresponds to `sections` sections: half of one, 1/(2s).
     ///
     /// # Panics
     /// Panics if `sections` is 0.
@@ -433,7 +433,7 @@ impl Tolerant {
         self.positioned.registers()
     }
 
-    /// The agreements of two sketches, from which Ĵ, the aligned similarity and the alignment rate q̂ follow.
+    /// Returns the agreements of two sketches, from which Ĵ, the aligned similarity and the alignment rate q̂ follow.
     ///
     /// # Panics
     /// Panics if a sketch does not have [`words`](Sketcher::words) elements.
@@ -442,7 +442,7 @@ impl Tolerant {
         self.positioned.matches(a, b, FINE_BITS, |a, b| a.abs_diff(b) <= self.tolerance)
     }
 
-    /// The exact counts of two documents' shingles, which the sketch estimates.
+    /// Returns the exact counts of two documents' shingles, which the sketch estimates.
     #[must_use]
     pub fn overlap(&self, a: &[u64], b: &[u64]) -> SectionalOverlap {
         let tags = |shingles| tags_of(shingles, FINE, Policy::First);
@@ -482,12 +482,12 @@ pub struct PreTagged {
 }
 
 impl PreTagged {
-    /// A sketch by `registers` of documents in `sections` sections. With [`Policy::Mask`] a shingle counts
-    /// once in every section where it stands. One section changes nothing.
+    /// Returns a sketch by `registers` of documents in `sections` sections. With [`Policy::Mask`] a shingle counts once
+    /// in every section where it stands. One section changes nothing.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `sections` is from 1 to 256, or from 1 to 16
-    /// with [`Policy::Mask`].
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `sections` is from 1 to 256, or from 1
+    /// to 16 with [`Policy::Mask`].
     pub fn new(registers: Arc<dyn Registers>, sections: usize, policy: Policy) -> Result<Self, Error> {
         policy.check(sections)?;
         Ok(Self { registers, sections, policy })
@@ -522,7 +522,7 @@ impl PreTagged {
         }
     }
 
-    /// The exact similarity of two documents' tagged shingles, which the sketch estimates.
+    /// Returns the exact similarity of two documents' tagged shingles, which the sketch estimates.
     #[must_use]
     pub fn exact(&self, a: &[u64], b: &[u64]) -> f64 {
         let set = |shingles| -> HashSet<u64> {
@@ -582,7 +582,7 @@ mod tests {
         numbers.into_iter().map(|number| fmix64(number + 1)).collect()
     }
 
-    /// A document of 1000 shingles, and edits of it.
+    /// Returns a document of 1000 shingles, and edits of it.
     fn edits() -> [(&'static str, Vec<u64>); 5] {
         [
             ("front", shingles((5000..5100).chain(0..1000))),

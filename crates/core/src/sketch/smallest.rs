@@ -14,15 +14,15 @@ const STEP: usize = 12;
 const MOST_STEPS: usize = MOST_REGISTERS / STEP;
 
 impl Method {
-    /// The indices of the kinds in the list of [`all`](Self::all), which are the same for every size.
+    /// Returns the indices of the kinds in the list of [`all`](Self::all), which are the same for every size.
     #[must_use]
     pub fn kinds() -> Range<usize> {
         0..Self::all(STEP).len()
     }
 
-    /// The smallest sketch of a kind whose [`variance`](Self::variance) at this similarity has at most this
-    /// standard error, with a multiple of 12 registers or stored bits; `None` if it would need more registers
-    /// than a sketch can have.
+    /// Returns the smallest sketch of a kind whose [`variance`](Self::variance) at this similarity has at most this
+    /// standard error, with a multiple of 12 registers or stored bits; `None` if it would need more registers than a
+    /// sketch can have.
     ///
     /// # Panics
     /// Panics if `kind` is none of the [`kinds`](Self::kinds).
@@ -34,7 +34,7 @@ impl Method {
         can_be_made(smallest).then_some(smallest)
     }
 
-    /// The largest sketch of a kind, with a multiple of 12 registers or stored bits.
+    /// Returns the largest sketch of a kind, with a multiple of 12 registers or stored bits.
     ///
     /// # Panics
     /// Panics if it is none of the [`kinds`](Self::kinds).
@@ -54,7 +54,7 @@ fn can_be_made(method: Method) -> bool {
     method.build(1).is_ok()
 }
 
-/// The first element for which `holds` returns `true`, if it does so for all later ones too.
+/// Returns the first element for which `holds` returns `true`, if it does so for all later ones too.
 fn first(range: Range<usize>, holds: impl Fn(usize) -> bool) -> Option<usize> {
     let (mut low, mut high) = (range.start, range.end);
     while low < high {

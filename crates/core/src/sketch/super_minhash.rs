@@ -6,9 +6,9 @@
 //!   to the j-th register of its order lies between j and j+1. Registers then sample shingles nearly without
 //!   replacement, and once every register holds a small value, a shingle can stop after its first steps.
 //! - **Symbols.** m → `registers`; j → `step`; a → `last`; b → `histogram`; p → `order`; rⱼ + j → `value`.
-//! - **Formula.** A shingle x starts `SplitMix64` at fmix64(x ⊕ s), s the first number of the `SplitMix64` of the seed. Step j
-//!   draws n: it swaps places j and j + ⌊(n mod 2³²)·(m−j)/2³²⌋ of the order and brings the value
-//!   j·2ʷ + ⌊n/2⁶⁴⁻ʷ⌋, at most 2³² − 2, to the register now at place j; w = 32 − ⌈log₂ m⌉.
+//! - **Formula.** A shingle x starts `SplitMix64` at fmix64(x ⊕ s), s the first number of the `SplitMix64` of the seed.
+//!   Step j draws n: it swaps places j and j + ⌊(n mod 2³²)·(m−j)/2³²⌋ of the order and brings the value j·2ʷ +
+//!   ⌊n/2⁶⁴⁻ʷ⌋, at most 2³² − 2, to the register now at place j; w = 32 − ⌈log₂ m⌉.
 //! - **Cost.** about n + m ln m draws for n shingles: 1 draw per shingle in long documents, up to m draws per
 //!   shingle if n ≪ m; 4m bytes. For m = 128: 4 ns per shingle in documents of 5000 shingles, 8 ns of 500, 64
 //!   ns of 50.
@@ -25,8 +25,8 @@
 //!
 //! - **Use when** documents have fewer shingles than registers, where it halves the variance, or far more,
 //!   where it costs a few nanoseconds per shingle. Registers merge by minimum.
-//! - **Do not** sketch millions of short texts with many registers: [`fast_similarity`](super::fast_similarity) has the same
-//!   variance and costs O(m log m) there instead of O(n·m).
+//! - **Do not** sketch millions of short texts with many registers: [`fast_similarity`](super::fast_similarity) has the
+//!   same variance and costs O(m log m) there instead of O(n·m).
 
 use crate::error::Error;
 use crate::estimate::{self, Estimate};
@@ -58,7 +58,7 @@ fn number_bits(registers: usize) -> u32 {
     registers.next_power_of_two().trailing_zeros()
 }
 
-/// The other bits of a word, which are random.
+/// Returns the other bits of a word, which are random.
 fn random_bits(registers: usize) -> u32 {
     32 - number_bits(registers)
 }
@@ -131,7 +131,7 @@ impl<'a> RegisterState<'a> {
     }
 }
 
-/// The step of a value; the last step for an empty register.
+/// Returns the step of a value; the last step for an empty register.
 #[inline]
 fn step_of(value: u32, random_bits: u32, registers: usize) -> usize {
     ((value as u64 >> random_bits) as usize).min(registers - 1)

@@ -2,20 +2,20 @@
 
 use super::Sketcher;
 
-/// Two sets of consecutive ids with `common` of `union` ids in both; the others are divided evenly.
+/// Returns two sets of consecutive ids with `common` of `union` ids in both; the others are divided evenly.
 pub(crate) fn sets(union: u64, common: u64) -> (Vec<u64>, Vec<u64>) {
     let middle = common + (union - common) / 2;
     ((0..middle).collect(), (0..common).chain(middle..union).collect())
 }
 
-/// The sketch of `shingles`.
+/// Returns the sketch of `shingles`.
 pub(crate) fn sketch(sketcher: &dyn Sketcher, shingles: &[u64]) -> Vec<u32> {
     let mut out = vec![0; sketcher.words()];
     sketcher.sketch_into(shingles, &mut out);
     out
 }
 
-/// The estimates of the seeds `0..trials`.
+/// Returns the estimates of the seeds `0..trials`.
 fn estimates<S: Sketcher>(trials: u64, (union, common): (u64, u64), make: impl Fn(u64) -> S) -> Vec<f64> {
     let (a, b) = sets(union, common);
     (0..trials)
@@ -26,7 +26,7 @@ fn estimates<S: Sketcher>(trials: u64, (union, common): (u64, u64), make: impl F
         .collect()
 }
 
-/// The mean of a power of the distances from `centre`.
+/// Returns the mean of a power of the distances from `centre`.
 fn central(values: &[f64], centre: f64, power: i32) -> f64 {
     values.iter().map(|value| (value - centre).powi(power)).sum::<f64>() / values.len() as f64
 }

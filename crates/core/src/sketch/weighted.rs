@@ -105,7 +105,7 @@ impl WeightedMethod {
         }
     }
 
-    /// The number of registers by which documents can be banded; `None` if they cannot.
+    /// Returns the number of registers by which documents can be banded; `None` if they cannot.
     ///
     /// A band of these registers agrees with probability Jwʳ. Registers of `zero-bit` agree more often, by an
     /// amount that depends on the documents.
@@ -117,7 +117,7 @@ impl WeightedMethod {
         }
     }
 
-    /// The variance of the estimate at this weighted Jaccard similarity; for `zero-bit`, that of long
+    /// Returns the variance of the estimate at this weighted Jaccard similarity; for `zero-bit`, that of long
     /// documents.
     #[must_use]
     pub fn variance(self, similarity: f64) -> f64 {

@@ -23,7 +23,7 @@ use crate::weight::WeightedSet;
 pub struct ZeroBit(Icws);
 
 impl ZeroBit {
-    /// A family of `registers` samplers drawn by `seed`.
+    /// Returns a family of `registers` samplers drawn by `seed`.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536.

@@ -16,14 +16,14 @@ use super::space::is_space;
 use super::{Markup, Normalization, NormalizedText, Normalizer, WhiteSpace, markup};
 
 impl Normalizer {
-    /// A text without its markup.
+    /// Returns a text without its markup.
     pub(crate) fn without_markup(source: &str) -> String {
         let mut stripped = String::new();
         markup::strip_into(source, &mut stripped, &mut Untracked);
         stripped
     }
 
-    /// The first seam at or behind `from`; `None` if there is none before the end.
+    /// Returns the first seam at or behind `from`; `None` if there is none before the end.
     fn seam(&self, source: &str, from: usize) -> Option<usize> {
         let at = source.ceil_char_boundary(from.max(1));
         let (before, after) = source.split_at(at);
@@ -37,7 +37,7 @@ impl Normalizer {
         None
     }
 
-    /// Whether there is a seam between two neighbouring characters.
+    /// Reports whether there is a seam between two neighbouring characters.
     fn is_seam(&self, before: char, after: char) -> bool {
         // For these characters, the beginning and the end of their normalised form are known: they stay as
         // they are, or become lower case.
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(blocks(&tokens, &["no", "thing", " o", "f it"], 2), ["nothing", " of", " it"]);
     }
 
-    /// A text with characters of all kinds in any order.
+    /// Returns a text with characters of all kinds in any order.
     fn any_source() -> impl Strategy<Value = String> {
         let soup = "[aBéÉ ,\n\u{1c}\u{301}\u{323}ſﬁΣ가\u{1100}\u{1161}\u{11a8}ｶﾞが\u{3099}，Ａ\u{a0}क\u{93c}中ไ<b>&amp;]{0,60}";
         prop_oneof![any::<String>(), soup.prop_map(|soup| soup)]

@@ -50,27 +50,27 @@ pub(super) fn decode(bytes: [u8; 4]) -> (u32, u32) {
 pub struct CharClass(pub(super) u8);
 
 impl CharClass {
-    /// The class of a character, from the table.
+    /// Returns the class of a character, from the table.
     #[inline]
     #[must_use]
     pub fn of(c: char) -> Self {
         Self::of_code(c as u32)
     }
 
-    /// The class of a code point, from the table. A number beyond Unicode is a separator.
+    /// Returns the class of a code point, from the table. A number beyond Unicode is a separator.
     #[inline(always)]
     pub(super) fn of_code(code: u32) -> Self {
         let block = INDEX.get((code >> BLOCK_BITS) as usize).copied().unwrap_or_default();
         Self(BLOCKS[block as usize][(code & ((1 << BLOCK_BITS) - 1)) as usize])
     }
 
-    /// Whether normalisation leaves the character and its neighbours unchanged.
+    /// Reports whether normalisation leaves the character and its neighbours unchanged.
     #[inline(always)]
     pub(super) fn is_inert(self) -> bool {
         self.0 >> 2 == 0
     }
 
-    /// The role of the character in tokens.
+    /// Returns the role of the character in tokens.
     #[inline(always)]
     #[must_use]
     pub fn token(self) -> TokenClass {
@@ -81,7 +81,7 @@ impl CharClass {
         }
     }
 
-    /// The role of the character in NFKC and case folding.
+    /// Returns the role of the character in NFKC and case folding.
     #[inline(always)]
     pub(super) fn form(self) -> FormClass {
         match self.0 >> 2 {

@@ -32,7 +32,7 @@ pub(super) fn push_casefold(c: char, out: &mut String) {
     }
 }
 
-/// The canonical combining class: 0 for starters.
+/// Returns the canonical combining class: 0 for starters.
 #[inline]
 fn combining_class(c: char) -> u8 {
     CLASSES.number(c).unwrap_or(0)
@@ -93,7 +93,8 @@ impl Composer<'_> {
     }
 }
 
-/// The syllables of Hangul and the letters that they are composed of, as The Unicode Standard (section 3.12) numbers them.
+/// The syllables of Hangul and the letters that they are composed of, as The Unicode Standard (section 3.12) numbers
+/// them.
 mod hangul {
     pub(super) const SYLLABLES: u32 = 0xac00;
     pub(super) const LEADS: u32 = 0x1100;
@@ -105,7 +106,7 @@ mod hangul {
     pub(super) const TAIL_COUNT: u32 = 28;
 }
 
-/// The character that these two compose to.
+/// Returns the character that these two compose to.
 #[inline]
 fn composed(first: char, second: char) -> Option<char> {
     composed_hangul(first as u32, second as u32).or_else(|| {

@@ -63,7 +63,7 @@ struct MarkupTag {
     separates: bool,
 }
 
-/// The tag, comment or declaration that `rest` begins with.
+/// Returns the tag, comment or declaration that `rest` begins with.
 fn tag(rest: &str) -> Option<MarkupTag> {
     if let Some(comment) = rest.strip_prefix("<!--") {
         let len = comment.find("-->").map_or(rest.len(), |end| 4 + end + 3);
@@ -83,7 +83,7 @@ fn tag(rest: &str) -> Option<MarkupTag> {
     Some(MarkupTag { len, separates })
 }
 
-/// The length of a tag, up to and including its `>`; one inside quotes does not end it.
+/// Returns the length of a tag, up to and including its `>`; one inside quotes does not end it.
 fn tag_len(rest: &str) -> Option<usize> {
     let mut quote = None;
     for (at, byte) in rest.bytes().enumerate() {
@@ -99,7 +99,7 @@ fn tag_len(rest: &str) -> Option<usize> {
     None
 }
 
-/// The length of the rest of an open hidden element, including its end tag.
+/// Returns the length of the rest of an open hidden element, including its end tag.
 fn hidden_len(rest: &str, name: &str) -> usize {
     let mut at = 0;
     while let Some(found) = rest[at..].find("</") {

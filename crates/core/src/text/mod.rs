@@ -10,8 +10,8 @@
 //! | `casefold` | `ｓtrasse  fine` | width and ligatures carry meaning |
 //! | `none` | `Ｓtraße  ﬁne` | the text was normalised before, or every difference counts |
 //!
-//! Unicode data is that of [`UNICODE`], which is part of every spec's fingerprint. The data is in this crate, so that no version
-//! of another crate changes a sketch.
+//! Unicode data is that of [`UNICODE`], which is part of every spec's fingerprint. The data is in this crate, so that
+//! no version of another crate changes a sketch.
 
 mod blocks;
 mod class;
@@ -98,8 +98,8 @@ pub struct Normalization {
 }
 
 impl Normalization {
-    /// A normalisation with this treatment of case and compatibility forms, which keeps markup and folds
-    /// white space.
+    /// Returns a normalisation with this treatment of case and compatibility forms, which keeps markup and folds white
+    /// space.
     #[must_use]
     pub fn new(form: Folding) -> Self {
         Self { form, ..Self::default() }
@@ -216,19 +216,19 @@ pub struct NormalizedText {
 }
 
 impl NormalizedText {
-    /// An empty buffer.
+    /// Returns an empty buffer.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The normalised text.
+    /// Returns the normalised text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.padded[..self.len]
     }
 
-    /// The normalised text and at least [`PADDING`] zeros, a whole number of blocks.
+    /// Returns the normalised text and at least [`PADDING`] zeros, a whole number of blocks.
     pub(crate) fn padded(&self) -> &[u8] {
         self.padded.as_bytes()
     }
@@ -254,20 +254,20 @@ pub struct Normalizer {
 }
 
 impl Normalizer {
-    /// A normalizer for shingles that read all characters, including white space.
+    /// Returns a normalizer for shingles that read all characters, including white space.
     #[must_use]
     pub fn new(normalization: Normalization) -> Self {
         Self { normalization, fold_space: true }
     }
 
-    /// A normalizer for shingles that read tokens. It does not fold white space, because tokens do not depend
+    /// Returns a normalizer for shingles that read tokens. It does not fold white space, because tokens do not depend
     /// on it.
     #[must_use]
     pub fn for_tokens(normalization: Normalization) -> Self {
         Self { normalization, fold_space: false }
     }
 
-    /// The normalisation of this normalizer.
+    /// Returns the normalisation of this normalizer.
     #[must_use]
     pub fn normalization(&self) -> Normalization {
         self.normalization

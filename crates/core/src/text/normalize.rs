@@ -88,7 +88,7 @@ fn nfkc_casefold_into<T: Track>(source: &str, out: &mut String, track: &mut T) {
     push_lowered(&source[copied..], out);
 }
 
-/// The first character at or after `at` that is neither ASCII nor known to be inert, or the end.
+/// Returns the first character at or after `at` that is neither ASCII nor known to be inert, or the end.
 #[inline]
 fn skip_inert(bytes: &[u8], mut at: usize) -> usize {
     loop {
@@ -110,7 +110,7 @@ fn skip_inert(bytes: &[u8], mut at: usize) -> usize {
     }
 }
 
-/// The first byte at or after `at` that is not ASCII, or the end.
+/// Returns the first byte at or after `at` that is not ASCII, or the end.
 #[inline]
 fn skip_ascii(bytes: &[u8], mut at: usize) -> usize {
     const HIGH: u64 = 0x8080_8080_8080_8080;
@@ -145,7 +145,7 @@ fn combining_at(source: &str, at: usize) -> bool {
     }
 }
 
-/// The start of the character before `at`, but not before `floor`.
+/// Returns the start of the character before `at`, but not before `floor`.
 fn previous_char(source: &str, floor: usize, at: usize) -> usize {
     source[floor..at].chars().next_back().map_or(at, |c| at - c.len_utf8())
 }

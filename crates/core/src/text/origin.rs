@@ -50,7 +50,7 @@ struct StepChange {
     source: usize,
 }
 
-/// The beginning of the source of the byte at `normal`. It advances with the mark before it, and never beyond
+/// Returns the beginning of the source of the byte at `normal`. It advances with the mark before it, and never beyond
 /// the next one.
 fn begin(marks: &[StepChange], normal: usize) -> usize {
     let next = marks.partition_point(|mark| mark.normal <= normal);
@@ -59,7 +59,7 @@ fn begin(marks: &[StepChange], normal: usize) -> usize {
     marks.get(next).map_or(reached, |following| reached.min(following.before))
 }
 
-/// The end of the source of the byte directly before `normal`.
+/// Returns the end of the source of the byte directly before `normal`.
 fn end(marks: &[StepChange], normal: usize) -> usize {
     let next = marks.partition_point(|mark| mark.normal < normal);
     match marks.get(next) {
@@ -69,7 +69,7 @@ fn end(marks: &[StepChange], normal: usize) -> usize {
 }
 
 impl Origins {
-    /// The part of `source` that the bytes `range` of its normalised text came from, on character boundaries.
+    /// Returns the part of `source` that the bytes `range` of its normalised text came from, on character boundaries.
     #[must_use]
     pub fn source_range(&self, source: &str, range: Range<usize>) -> Range<usize> {
         let start = source.floor_char_boundary(begin(&self.finished, range.start));
@@ -122,7 +122,7 @@ impl Track for Origins {
 mod tests {
     use super::super::{NormalizedText, Normalizer};
 
-    /// The source text of each word of the normalised text.
+    /// Returns the source text of each word of the normalised text.
     fn origins(how: &str, source: &str) -> Vec<(String, String)> {
         let mut text = NormalizedText::new();
         let origins = Normalizer::new(how.parse().unwrap()).normalize_tracked_into(source, &mut text);

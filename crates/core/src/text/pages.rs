@@ -10,7 +10,7 @@ pub(super) struct CharacterPages {
 }
 
 impl CharacterPages {
-    /// The index of a character among all characters of the map.
+    /// Returns the index of a character among all characters of the map.
     #[inline]
     fn place(&self, c: char) -> Option<usize> {
         let page = c as usize >> 8;
@@ -30,7 +30,7 @@ pub(super) struct TextTable {
 }
 
 impl TextTable {
-    /// The text of a character; `None` if it stays as it is.
+    /// Returns the text of a character; `None` if it stays as it is.
     #[inline]
     pub(super) fn text(&self, c: char) -> Option<&'static str> {
         let place = self.pages.place(c)?;
@@ -46,7 +46,7 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// The number of a character.
+    /// Returns the number of a character.
     #[inline]
     pub(super) fn number(&self, c: char) -> Option<u8> {
         self.numbers.get(self.pages.place(c)?).copied()

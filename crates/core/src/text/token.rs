@@ -32,7 +32,7 @@ pub(crate) struct TokenPortion<'a> {
 }
 
 impl<'a> TokenPortion<'a> {
-    /// The beginning and the end of each token, in order.
+    /// Returns the beginning and the end of each token, in order.
     #[inline(always)]
     pub(crate) fn spans(self) -> impl Iterator<Item = (usize, usize)> + 'a {
         let Self { open, base, begins, ends } = self;
@@ -106,13 +106,13 @@ struct BlockSeam {
 }
 
 impl BlockSeam {
-    /// Whether no character crosses the seam.
+    /// Reports whether no character crosses the seam.
     #[inline(always)]
     fn is_clear(&self) -> bool {
         self.bytes == 0 && self.alone_ends == 0
     }
 
-    /// The begins and the ends of tokens in a block.
+    /// Returns the begins and the ends of tokens in a block.
     #[inline(always)]
     fn edges(&mut self, tokens: &BlockTokens) -> [u64; 2] {
         let shifted = tokens.run << 1 | self.before;
@@ -121,7 +121,7 @@ impl BlockSeam {
     }
 }
 
-/// The tokens of a block that has non-ASCII bytes.
+/// Returns the tokens of a block that has non-ASCII bytes.
 #[inline(never)]
 fn look_closer(padded: &[u8], base: usize, masks: &ByteMasks, seam: &mut BlockSeam) -> BlockTokens {
     let mut tokens = BlockTokens { run: masks.word | seam.run, alone_begins: 0, alone_ends: seam.alone_ends };
@@ -175,7 +175,7 @@ mod tests {
         tokens
     }
 
-    /// The tokens by the rule, character by character.
+    /// Returns the tokens by the rule, character by character.
     fn by_the_rule(source: &str) -> Vec<String> {
         let mut tokens = vec![];
         let mut run = String::new();

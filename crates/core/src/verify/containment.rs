@@ -6,13 +6,14 @@
 use super::Overlap;
 
 impl Overlap {
-    /// The share of the left set that the right one contains; the empty set is in every set.
+    /// Returns the share of the left set that the right one contains; the empty set is in every
+    /// set.
     #[must_use]
     pub fn left_in_right(&self) -> f64 {
         share(self.shared, self.left)
     }
 
-    /// The share of the right set that the left one contains.
+    /// Returns the share of the right set that the left one contains.
     #[must_use]
     pub fn right_in_left(&self) -> f64 {
         share(self.shared, self.right)

@@ -50,7 +50,7 @@ impl Overlap {
         self.right += other.right;
     }
 
-    /// The Jaccard similarity; that of two empty sets is 1, because they are equal.
+    /// Returns the Jaccard similarity; that of two empty sets is 1, because they are equal.
     #[must_use]
     pub fn jaccard(&self) -> f64 {
         let all = self.left + self.right - self.shared;
@@ -58,7 +58,7 @@ impl Overlap {
     }
 }
 
-/// The fewest shared shingles with which sets of these sizes reach the threshold; `None` if they cannot.
+/// Returns the fewest shared shingles with which sets of these sizes reach the threshold; `None` if they cannot.
 pub(super) fn shared_needed(left: usize, right: usize, threshold: f64) -> Option<usize> {
     let most = left.min(right);
     let reaches = |shared: usize| Overlap { shared, left, right }.jaccard() >= threshold;

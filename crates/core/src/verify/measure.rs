@@ -19,13 +19,13 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// The measure of two sets.
+    /// Returns the measure of two sets.
     #[must_use]
     pub fn of(self, a: &ShingleSet, b: &ShingleSet) -> f64 {
         self.of_overlap(&Overlap::of(a, b))
     }
 
-    /// The measure of two sets with this overlap.
+    /// Returns the measure of two sets with this overlap.
     #[must_use]
     pub fn of_overlap(self, overlap: &Overlap) -> f64 {
         match self {
@@ -34,7 +34,7 @@ impl Measure {
         }
     }
 
-    /// The measure of two sets; `None` if it is below `threshold`.
+    /// Returns the measure of two sets; `None` if it is below `threshold`.
     #[must_use]
     pub fn at_least(self, a: &ShingleSet, b: &ShingleSet, threshold: f64) -> Option<f64> {
         match self {
@@ -43,7 +43,7 @@ impl Measure {
         }
     }
 
-    /// The measure of two weighted sets.
+    /// Returns the measure of two weighted sets.
     #[must_use]
     pub fn of_weighted(self, a: &WeightedSet, b: &WeightedSet) -> f64 {
         let overlap = WeightedOverlap::of(a, b);
@@ -57,7 +57,7 @@ impl Measure {
         }
     }
 
-    /// The measure of two weighted sets; `None` if it is below `threshold`.
+    /// Returns the measure of two weighted sets; `None` if it is below `threshold`.
     #[must_use]
     pub fn at_least_weighted(self, a: &WeightedSet, b: &WeightedSet, threshold: f64) -> Option<f64> {
         match self {

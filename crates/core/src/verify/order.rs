@@ -15,7 +15,8 @@ use crate::sort::sort_mixed;
 /// The greatest difference of two places of one shingle that count as the same.
 pub const TOLERANCE: f64 = 0.1;
 
-/// The alignment share of two documents, whose shingles are given in order. Documents that share nothing are aligned.
+/// Returns the alignment share of two documents, whose shingles are given in order. Documents that share nothing are
+/// aligned.
 #[must_use]
 pub fn alignment_share(a: &[u64], b: &[u64]) -> f64 {
     let (places_a, places_b) = (first_places(a), first_places(b));
@@ -34,7 +35,7 @@ pub fn alignment_share(a: &[u64], b: &[u64]) -> f64 {
     if common == 0 { 1.0 } else { aligned as f64 / common as f64 }
 }
 
-/// Every distinct shingle with the index of its first occurrence, sorted by shingle.
+/// Returns every distinct shingle with the index of its first occurrence, sorted by shingle.
 fn first_places(shingles: &[u64]) -> Vec<(u64, u32)> {
     let mut places: Vec<(u64, u32)> = shingles.iter().copied().zip(0..).collect();
     sort_mixed(&mut places, &mut vec![]);

@@ -24,11 +24,12 @@ pub const MOST_WORDS: usize = 256;
 /// The number of sizes of sets for which the bound is cached.
 const REMEMBERED: usize = 4096;
 
-/// The number of words of an array that distinguishes sets of `size` shingles: at least eight bits per
-/// shingle, up to [`MOST_WORDS`].
+/// Returns the number of words of an array that distinguishes sets of `size` shingles: at least eight bits per shingle,
+/// up to [`MOST_WORDS`].
 ///
-/// Shingles that fall on one bit cancel and are not counted, which matters near the threshold: of sets with 796 shingles and
-/// a similarity of 0.776, 1024 bits leave nearly all pairs open at a threshold of 0.8, and wider arrays nearly none.
+/// Shingles that fall on one bit cancel and are not counted, which matters near the threshold: of sets with 796
+/// shingles and a similarity of 0.776, 1024 bits leave nearly all pairs open at a threshold of 0.8, and wider arrays
+/// nearly none.
 #[must_use]
 pub fn words_for(size: usize) -> usize {
     size.div_ceil(4).min(MOST_WORDS).next_power_of_two().clamp(WORDS, MOST_WORDS)
@@ -66,8 +67,8 @@ pub fn fold_into(array: &[u32], out: &mut [u64]) {
     }
 }
 
-/// The allowance of a set: the arrays of two similar sets, folded or not, differ in at most as many bits as
-/// the sum of their allowances.
+/// Returns the allowance of a set: the arrays of two similar sets, folded or not, differ in at most as many bits as the
+/// sum of their allowances.
 ///
 /// Sets A and B reach the threshold T if at most (|A| + |B|)·(1 − T)/(1 + T) shingles are in one of them
 /// only. Each allowance is rounded up, because the sum of two numbers rounded down may be too small by one.
@@ -87,13 +88,13 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// The bounds for a set of `size` shingles.
+    /// Returns the bounds for a set of `size` shingles.
     #[must_use]
     pub fn new(size: usize, threshold: f64) -> Self {
         Self { size, threshold, remembered: vec![] }
     }
 
-    /// Whether a set of `other` shingles may be similar if the arrays differ in `different` bits.
+    /// Reports whether a set of `other` shingles may be similar if the arrays differ in `different` bits.
     #[inline]
     #[must_use]
     pub fn leaves_open(&mut self, other: usize, different: usize) -> bool {
@@ -114,7 +115,7 @@ impl Bound {
         different + 2 <= most
     }
 
-    /// The most shingles that only one of two similar sets has; `None` if sets of these sizes cannot be
+    /// Returns the most shingles that only one of two similar sets has; `None` if sets of these sizes cannot be
     /// similar.
     fn most_different(&self, other: usize) -> Option<usize> {
         let shared = shared_needed(self.size, other, self.threshold)?;

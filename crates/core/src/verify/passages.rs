@@ -30,14 +30,14 @@ pub struct Passage {
 }
 
 impl Passage {
-    /// A passage of `shingles` shingles that begins at these indices of the two documents.
+    /// Returns a passage of `shingles` shingles that begins at these indices of the two documents.
     #[must_use]
     pub fn new(left: usize, right: usize, shingles: usize) -> Self {
         Self { left, right, shingles }
     }
 }
 
-/// The passages that two documents share, in the order of the left one, where they do not overlap.
+/// Returns the passages that two documents share, in the order of the left one, where they do not overlap.
 ///
 /// They cover every shingle of the left document that the right one has, and the longest run that both have
 /// is one of them. The arguments are the shingles in document order, as
@@ -92,7 +92,7 @@ fn walk(left: &[u64], right: &[u64], places: &[(u64, u32)], part: Range<usize>, 
     }
 }
 
-/// The longest run that two documents share, the first of several; `None` if they share none.
+/// Returns the longest run that two documents share, the first of several; `None` if they share none.
 ///
 /// The length is doubled while the documents still share a run of it, and the rest is found by bisection. A
 /// run of any length up to twice that of the names is identified by the names of its beginning and of its
@@ -149,13 +149,13 @@ impl Names {
         (next > 0).then_some(Self { left: names_left, right: names_right })
     }
 
-    /// The names of runs that are longer by `apart`, which is at most the length of these.
+    /// Returns the names of runs that are longer by `apart`, which is at most the length of these.
     fn of_two(&self, apart: usize) -> Option<Self> {
         Self::of(pairs(&self.left, apart), pairs(&self.right, apart))
     }
 }
 
-/// Each name with the one `apart` places behind it, in one value.
+/// Returns each name with the one `apart` places behind it, in one value.
 fn pairs(names: &[Option<u32>], apart: usize) -> impl Iterator<Item = Option<u64>> {
     // If `apart` names or fewer are left, no run is that long. Values are mixed, because mixed values are
     // sorted quickly; mixing keeps different values different.
@@ -287,7 +287,7 @@ mod tests {
         passages.iter().map(|passage| passage.shingles).max().unwrap_or(0)
     }
 
-    /// The length of the longest common run, by a comparison of every place with every other.
+    /// Returns the length of the longest common run, by a comparison of every place with every other.
     fn longest_by_all_places(left: &[u64], right: &[u64]) -> usize {
         let mut ending = vec![0; right.len() + 1];
         let mut longest = 0;

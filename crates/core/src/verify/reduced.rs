@@ -1,7 +1,7 @@
 //! Sets that share most shingles, stored and compared by their differences.
 //!
-//! - **Idea.** Documents of one form share most shingles. Relative to one fixed set C, a set A is its own shingles A \ C and the
-//!   shingles C \ A that it lacks. Two sets are compared by these alone:
+//! - **Idea.** Documents of one form share most shingles. Relative to one fixed set C, a set A is its own shingles A \
+//!   C and the shingles C \ A that it lacks. Two sets are compared by these alone:
 //!   |A∩B| = |(A \ C) ∩ (B \ C)| + |C| − |C \ A| − |C \ B| + |(C \ A) ∩ (C \ B)|.
 //! - **Cost.** Memory and time are those of the differences: an eighth for documents of which a form is seven
 //!   eighths.
@@ -29,32 +29,32 @@ pub struct ReducedSet {
 }
 
 impl ReducedSet {
-    /// The number of shingles of the set.
+    /// Returns the number of shingles of the set.
     #[must_use]
     pub fn len(&self) -> usize {
         self.size as usize
     }
 
-    /// Whether the set has no shingles.
+    /// Reports whether the set has no shingles.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.size == 0
     }
 
-    /// The memory of the set, in bytes.
+    /// Returns the memory of the set, in bytes.
     #[must_use]
     pub fn size_bytes(&self) -> usize {
         size_of_val(&*self.different) + size_of::<Self>()
     }
 
-    /// The shingles that only the set has, and those that it lacks.
+    /// Returns the shingles that only the set has, and those that it lacks.
     fn parts(&self) -> (&[u64], &[u64]) {
         self.different.split_at(self.own as usize)
     }
 }
 
 impl CommonShingles {
-    /// The shingles that more than half of some sets have; `None` if they do not halve the sets.
+    /// Returns the shingles that more than half of some sets have; `None` if they do not halve the sets.
     #[must_use]
     pub fn of_most(sets: &[&ShingleSet]) -> Option<Self> {
         let mut all: Vec<u64> = sets.iter().flat_map(|set| set.as_slice()).copied().collect();
@@ -96,7 +96,7 @@ impl CommonShingles {
         Overlap { shared, left: a.len(), right: b.len() }
     }
 
-    /// The measure of two sets; `None` if it is below `threshold`.
+    /// Returns the measure of two sets; `None` if it is below `threshold`.
     #[must_use]
     pub fn at_least(&self, a: &ReducedSet, b: &ReducedSet, measure: Measure, threshold: f64) -> Option<f64> {
         if measure != Measure::Jaccard {
@@ -110,7 +110,7 @@ impl CommonShingles {
         (similarity >= threshold).then_some(similarity)
     }
 
-    /// The number of common shingles that two sets share, given those that each lacks.
+    /// Returns the number of common shingles that two sets share, given those that each lacks.
     fn shared_of_common(&self, a_lacks: &[u64], b_lacks: &[u64]) -> usize {
         let both_lack = Overlap::of_sorted(a_lacks, b_lacks).shared;
         self.0.len() + both_lack - a_lacks.len() - b_lacks.len()

@@ -56,7 +56,7 @@ impl WeightedOverlap {
         None
     }
 
-    /// The weighted Jaccard similarity; that of two empty sets is 1, because they are equal.
+    /// Returns the weighted Jaccard similarity; that of two empty sets is 1, because they are equal.
     #[must_use]
     pub fn jaccard(&self) -> f64 {
         if self.all == 0.0 { 1.0 } else { self.shared / self.all }

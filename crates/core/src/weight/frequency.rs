@@ -9,10 +9,10 @@ use crate::figure::read_share;
 /// A table of document frequencies. One call looks up all shingles of a document, so that the virtual call
 /// costs little.
 ///
-/// Sealed, because a table that writes too few frequencies, or more than there are documents, breaks the weights. The tables are
-/// [`DocumentFrequencies`], and those of the engine and of the archive.
+/// Sealed, because a table that writes too few frequencies, or more than there are documents, breaks the weights. The
+/// tables are [`DocumentFrequencies`], and those of the engine and of the archive.
 pub trait FrequencyLookup: sealed::FrequencySeal + fmt::Debug + Send + Sync {
-    /// The number of documents that were counted: D in the formulas.
+    /// Returns the number of documents that were counted: D in the formulas.
     fn documents(&self) -> u64;
 
     /// Writes the document frequencies of `shingles`, which are sorted and distinct, to `out`, which is
@@ -20,7 +20,8 @@ pub trait FrequencyLookup: sealed::FrequencySeal + fmt::Debug + Send + Sync {
     fn look_up(&self, shingles: &[u64], out: &mut Vec<u64>);
 }
 
-/// The seal of [`FrequencyLookup`]. It is public only for the other crates of this repository, and may change in any version.
+/// The seal of [`FrequencyLookup`]. It is public only for the other crates of this repository, and may change in any
+/// version.
 #[doc(hidden)]
 pub mod sealed {
     pub trait FrequencySeal {}
@@ -49,11 +50,11 @@ pub struct DocumentFrequencies {
 }
 
 impl DocumentFrequencies {
-    /// The table of `documents` documents, in which each shingle has the frequency of its entry.
+    /// Returns the table of `documents` documents, in which each shingle has the frequency of its entry.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `documents` is 0, if a shingle comes twice, or if
-    /// a shingle is in more documents than there are.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `documents` is 0, if a shingle comes
+    /// twice, or if a shingle is in more documents than there are.
     pub fn new(documents: u64, mut entries: Vec<(u64, u64)>) -> Result<Self, Error> {
         if documents == 0 {
             return Err(Error::out_of_range("the number of documents", documents, "at least 1"));
@@ -95,19 +96,19 @@ impl DocumentFrequencies {
         Self::new(number, entries)
     }
 
-    /// The number of documents that were counted: D in the formulas.
+    /// Returns the number of documents that were counted: D in the formulas.
     #[must_use]
     pub fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// The shingles with their document frequencies, sorted.
+    /// Returns the shingles with their document frequencies, sorted.
     #[must_use]
     pub fn entries(&self) -> &[(u64, u64)] {
         &self.entries
     }
 
-    /// The document frequency of a shingle, d in the formulas; 0 if the shingle is not in the table.
+    /// Returns the document frequency of a shingle, d in the formulas; 0 if the shingle is not in the table.
     #[must_use]
     pub fn of(&self, shingle: u64) -> u64 {
         self.entries.binary_search_by_key(&shingle, |entry| entry.0).map_or(0, |at| self.entries[at].1)
@@ -127,7 +128,7 @@ pub enum MostDocuments {
 }
 
 impl MostDocuments {
-    /// Whether a shingle of this many documents is kept.
+    /// Reports whether a shingle of this many documents is kept.
     #[must_use]
     pub fn allows(self, frequency: u64, documents: u64) -> bool {
         match self {

@@ -55,13 +55,13 @@ impl Weighting {
     /// Every weighting.
     pub const ALL: [Self; 5] = [Self::None, Self::Count, Self::Tf, Self::TfIdf, Self::TfIdfSmooth];
 
-    /// Whether all weights are whole numbers.
+    /// Reports whether all weights are whole numbers.
     #[must_use]
     pub fn is_whole(self) -> bool {
         matches!(self, Self::None | Self::Count)
     }
 
-    /// Whether the weighting needs document frequencies.
+    /// Reports whether the weighting needs document frequencies.
     #[must_use]
     pub fn needs_frequencies(self) -> bool {
         matches!(self, Self::TfIdf | Self::TfIdfSmooth)

@@ -12,11 +12,11 @@ pub struct WeightedSet {
 }
 
 impl WeightedSet {
-    /// The set of these shingles and weights, which may come in any order. Shingles of weight 0 are left out.
+    /// Returns the set of these shingles and weights, which may come in any order. Shingles of weight 0 are left out.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a weight is negative, infinite or NaN, and if a
-    /// shingle comes twice.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a weight is negative, infinite or NaN, and
+    /// if a shingle comes twice.
     pub fn new(members: impl IntoIterator<Item = (u64, f64)>) -> Result<Self, Error> {
         let mut members: Vec<(u64, f64)> = members.into_iter().collect();
         members.sort_by_key(|member| member.0);
@@ -48,44 +48,44 @@ impl WeightedSet {
         self.weights.clear();
     }
 
-    /// The shingles, in ascending order.
+    /// Returns the shingles, in ascending order.
     #[must_use]
     pub fn shingles(&self) -> &[u64] {
         &self.shingles
     }
 
-    /// The weights, in the order of the shingles.
+    /// Returns the weights, in the order of the shingles.
     #[must_use]
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
 
-    /// The number of shingles.
+    /// Returns the number of shingles.
     #[must_use]
     pub fn len(&self) -> usize {
         self.shingles.len()
     }
 
-    /// Whether the set has no shingles.
+    /// Reports whether the set has no shingles.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.shingles.is_empty()
     }
 
-    /// The sum of the weights, taken in the order of the shingles.
+    /// Returns the sum of the weights, taken in the order of the shingles.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.weights.iter().sum()
     }
 
-    /// The memory of the set, in bytes.
+    /// Returns the memory of the set, in bytes.
     #[must_use]
     pub fn size_bytes(&self) -> usize {
         size_of_val(&*self.shingles) + size_of_val(&*self.weights) + size_of::<Self>()
     }
 }
 
-/// The weights of every shingle of either set, in the order of the shingles; 0 where a set does not have the
+/// Returns the weights of every shingle of either set, in the order of the shingles; 0 where a set does not have the
 /// shingle.
 pub fn merged<'a>(a: &'a WeightedSet, b: &'a WeightedSet) -> impl Iterator<Item = (f64, f64)> + 'a {
     let (mut i, mut j) = (0, 0);

@@ -21,11 +21,11 @@ pub struct Weigher {
 }
 
 impl Weigher {
-    /// A weigher that needs no table.
+    /// Returns a weigher that needs no table.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if the weighting needs document frequencies, as
-    /// `tf-idf` does: [`with_frequencies`](Self::with_frequencies) takes them.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if the weighting needs document frequencies,
+    /// as `tf-idf` does: [`with_frequencies`](Self::with_frequencies) takes them.
     pub fn new(weighting: Weighting) -> Result<Self, Error> {
         if weighting.needs_frequencies() {
             let expected = "`none`, `count` or `tf` where document frequencies are not known";
@@ -34,7 +34,7 @@ impl Weigher {
         Ok(Self { weighting, ..Self::default() })
     }
 
-    /// A weigher with document frequencies, which may ignore shingles of too many documents.
+    /// Returns a weigher with document frequencies, which may ignore shingles of too many documents.
     #[must_use]
     pub fn with_frequencies(
         weighting: Weighting,
@@ -53,31 +53,31 @@ impl Weigher {
         self
     }
 
-    /// The weighting of this weigher.
+    /// Returns the weighting of this weigher.
     #[must_use]
     pub fn weighting(&self) -> Weighting {
         self.weighting
     }
 
-    /// The maximum number of documents with a shingle before the shingle is left out.
+    /// Returns the maximum number of documents with a shingle before the shingle is left out.
     #[must_use]
     pub fn most_documents(&self) -> Option<MostDocuments> {
         self.most_documents
     }
 
-    /// The shingles that are ignored in every document, in ascending order.
+    /// Returns the shingles that are ignored in every document, in ascending order.
     #[must_use]
     pub fn ignored(&self) -> &[u64] {
         &self.ignored
     }
 
-    /// Whether the weigher has document frequencies.
+    /// Reports whether the weigher has document frequencies.
     #[must_use]
     pub fn has_frequencies(&self) -> bool {
         self.frequencies.is_some()
     }
 
-    /// Whether the weigher may leave out shingles: frequent ones, or ignored ones.
+    /// Reports whether the weigher may leave out shingles: frequent ones, or ignored ones.
     #[must_use]
     pub fn ignores_any(&self) -> bool {
         self.most_documents.is_some() || !self.ignored.is_empty()
@@ -111,7 +111,7 @@ impl Weigher {
         }
     }
 
-    /// The weighted set of a document's shingles.
+    /// Returns the weighted set of a document's shingles.
     #[must_use]
     pub fn weigh(&self, shingles: &[u64]) -> WeightedSet {
         let mut set = WeightedSet::default();
@@ -119,7 +119,7 @@ impl Weigher {
         set
     }
 
-    /// The shingles of a document that are not ignored, sorted and distinct, in `work`.
+    /// Returns the shingles of a document that are not ignored, sorted and distinct, in `work`.
     pub fn remaining<'w>(&self, shingles: &[u64], work: &'w mut WeigherBuffers) -> &'w [u64] {
         work.count(shingles);
         self.ignore(work);

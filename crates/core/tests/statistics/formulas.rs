@@ -102,7 +102,7 @@ fn curved_estimators_approach_their_formulas() {
     }
 }
 
-/// The mean of the squared standard errors that an estimator reports, over the mean of its squared deviations
+/// Returns the mean of the squared standard errors that an estimator reports, over the mean of its squared deviations
 /// from the truth, for methods of both sizes; `None` if the law is not known.
 fn reported_over_true(index: usize, overlap: Overlap) -> Option<[f64; 2]> {
     let ratios = SIZES.map(|size| {

@@ -3,7 +3,7 @@
 /// The probability of each outcome.
 pub type Law = [f64];
 
-/// The number of successes in `trials` independent trials.
+/// Returns the number of successes in `trials` independent trials.
 pub fn binomial(trials: usize, probability: f64) -> Vec<f64> {
     if probability <= 0.0 || probability >= 1.0 {
         let mut law = vec![0.0; trials + 1];
@@ -22,7 +22,7 @@ pub fn binomial(trials: usize, probability: f64) -> Vec<f64> {
         .collect()
 }
 
-/// The number of marked ones among `drawn` that are drawn without replacement from `population`, of which
+/// Returns the number of marked ones among `drawn` that are drawn without replacement from `population`, of which
 /// `marked` are marked.
 pub fn hypergeometric(population: usize, marked: usize, drawn: usize) -> Vec<f64> {
     // Draw by draw: with m marked ones among the d drawn, the next is marked with probability (marked −
@@ -39,7 +39,7 @@ pub fn hypergeometric(population: usize, marked: usize, drawn: usize) -> Vec<f64
     law
 }
 
-/// The sum of two independent counts.
+/// Returns the sum of two independent counts.
 pub fn sum(a: &Law, b: &Law) -> Vec<f64> {
     let mut law = vec![0.0; a.len() + b.len() - 1];
     for (i, p) in a.iter().enumerate() {
@@ -50,12 +50,12 @@ pub fn sum(a: &Law, b: &Law) -> Vec<f64> {
     law
 }
 
-/// Two independent counts as one outcome, i·(number of outcomes of b) + j.
+/// Returns two independent counts as one outcome, i·(number of outcomes of b) + j.
 pub fn both(a: &Law, b: &Law) -> Vec<f64> {
     a.iter().flat_map(|p| b.iter().map(move |q| p * q)).collect()
 }
 
-/// The number of ones in an array of `bits` zeros after twice a binomial number of flips at random places.
+/// Returns the number of ones in an array of `bits` zeros after twice a binomial number of flips at random places.
 pub fn flips(bits: usize, pairs: &Law) -> Vec<f64> {
     let n = bits as f64;
     let mut ones = vec![0.0; bits + 1];

@@ -15,7 +15,7 @@ const CELL: f64 = 5.0;
 /// A probability that is too small to change any sum here.
 const NEGLIGIBLE: f64 = 1e-25;
 
-/// Whether the long mode is on.
+/// Reports whether the long mode is on.
 pub fn is_long() -> bool {
     std::env::var_os("MINWISE_LONG").is_some_and(|value| value != "0")
 }
@@ -29,7 +29,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// The exact moments of a law.
+    /// Returns the exact moments of a law.
     pub fn of_law(law: &Law, value: impl Fn(usize) -> f64) -> Self {
         let likely = law.iter().enumerate().filter(|&(_, &p)| p > NEGLIGIBLE);
         let likely: Vec<(f64, f64)> = likely.map(|(outcome, &p)| (value(outcome), p)).collect();
@@ -38,7 +38,7 @@ impl Moments {
         Self { mean, variance: expect(&|x| (x - mean).powi(2)), fourth: expect(&|x| (x - mean).powi(4)) }
     }
 
-    /// The moments of a sample; its variance is the unbiased one.
+    /// Returns the moments of a sample; its variance is the unbiased one.
     pub fn of_sample(values: &[f64]) -> Self {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -46,28 +46,27 @@ impl Moments {
         Self { mean, variance: power(2) / (n - 1.0), fourth: power(4) / n }
     }
 
-    /// The moments of a law of which only mean and variance are known. The spread of a sample variance
-    /// follows from the sample's kurtosis, not from its fourth moment, which is small whenever the variance
-    /// happens to be small.
+    /// Returns the moments of a law of which only mean and variance are known. The spread of a sample variance follows
+    /// from the sample's kurtosis, not from its fourth moment, which is small whenever the variance happens to be
+    /// small.
     pub fn shaped_like(sample: &Self, mean: f64, variance: f64) -> Self {
         Self { mean, variance, fourth: sample.fourth / sample.variance.powi(2) * variance.powi(2) }
     }
 
-    /// The standard error of the mean of `trials` values.
+    /// Returns the standard error of the mean of `trials` values.
     pub fn error_of_mean(&self, trials: usize) -> f64 {
         (self.variance / trials as f64).sqrt()
     }
 
-    /// The standard error of the sample variance of `trials` values: √((μ₄ − σ⁴·(n−3)/(n−1))/n).
+    /// Returns the standard error of the sample variance of `trials` values: √((μ₄ − σ⁴·(n−3)/(n−1))/n).
     pub fn error_of_variance(&self, trials: usize) -> f64 {
         let n = trials as f64;
         ((self.fourth - self.variance.powi(2) * (n - 3.0) / (n - 1.0)) / n).sqrt()
     }
 }
 
-/// The distance of the counts of each outcome from their law, in standard errors: Pearson's chi-square over
-/// cells of neighbouring outcomes, made normal by Wilson and Hilferty's cube root. `None` if the law has one
-/// cell only.
+/// Returns the distance of the counts of each outcome from their law, in standard errors: Pearson's chi-square over
+/// cells of neighbouring outcomes, made normal by Wilson and Hilferty's cube root. `None` if the law has one cell only.
 pub fn chi_square(counts: &[usize], law: &Law) -> Option<f64> {
     let trials = counts.iter().sum::<usize>() as f64;
     let mut cells: Vec<(f64, f64)> = vec![];
@@ -100,18 +99,18 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// A value that was found against the one that was expected.
+    /// Returns a value that was found against the one that was expected.
     pub fn new(what: String, found: f64, expected: f64, standard_error: f64) -> Self {
         let away = (found - expected) / standard_error;
         Self { what, away, seen: format!("{found} against {expected}") }
     }
 
-    /// A measurement that is already in standard errors.
+    /// Returns a measurement that is already in standard errors.
     pub fn standardised(what: String, away: f64) -> Self {
         Self { what, away, seen: "its law".to_owned() }
     }
 
-    /// Whether the distance exceeds what chance explains.
+    /// Reports whether the distance exceeds what chance explains.
     pub fn is_far(&self) -> bool {
         self.away.is_nan() || self.away.abs() > SIGMAS
     }

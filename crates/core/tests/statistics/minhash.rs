@@ -38,7 +38,7 @@ fn deal(union: usize, similarity: f64) -> (usize, usize) {
     (end_of_a, end_of_a - shared)
 }
 
-/// Two overlapping stretches of distinct ids.
+/// Returns two overlapping stretches of distinct ids.
 fn overlapping(ids: &[u64], similarity: f64) -> Pair {
     assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "ids are distinct");
     let (end_of_a, start_of_b) = deal(ids.len(), similarity);
@@ -129,7 +129,7 @@ impl Language {
         text
     }
 
-    /// Two overlapping extracts of one text of `union` word shingles, with different punctuation, cut by the
+    /// Returns two overlapping extracts of one text of `union` word shingles, with different punctuation, cut by the
     /// shingler.
     ///
     /// The similarity is that of the sets of five words themselves, counted without any hash.
@@ -160,7 +160,7 @@ impl Language {
 /// Makes a pair of about the given similarity.
 type Source = Box<dyn FnMut(f64) -> Pair>;
 
-/// The sources of shingles, on which a family of hash functions must not depend.
+/// Returns the sources of shingles, on which a family of hash functions must not depend.
 fn sources() -> Vec<(&'static str, Source)> {
     let ids = |ids: Vec<u64>| Box::new(move |similarity| overlapping(&ids, similarity));
     let mut spaced = Language::spaced(5);
@@ -384,7 +384,7 @@ fn candidates_follow_the_s_curve() {
     findings.conclude();
 }
 
-/// The 32-bit key that a shingle folds to, for one seed: the register of the function x ↦ 1·x + 0.
+/// Returns the 32-bit key that a shingle folds to, for one seed: the register of the function x ↦ 1·x + 0.
 fn key(shingle: u64) -> u32 {
     let mut register = [u32::MAX];
     Kernel::detect().minima(&[shingle], 7, Linear { a: &[1], b: &[0] }, &mut register);
@@ -485,7 +485,7 @@ fn linear_functions_of_raw_ids_are_biased_and_ours_are_not() {
     findings.conclude();
 }
 
-/// The share of functions, each drawn separately, whose minima over the two sets agree.
+/// Returns the share of functions, each drawn separately, whose minima over the two sets agree.
 fn agreement<F: Fn(u64) -> u64>(
     pair: &Pair,
     trials: usize,

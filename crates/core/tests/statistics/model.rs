@@ -37,7 +37,7 @@ pub struct Model {
     pub unclamped: Option<Box<dyn Fn(usize) -> f64>>,
 }
 
-/// The value that a method estimates for two documents with this overlap.
+/// Returns the value that a method estimates for two documents with this overlap.
 pub fn exact(method: Method, overlap: Overlap) -> f64 {
     match method {
         Method::Sectional { .. } | Method::Tolerant { .. } => overlap.aligned_similarity(),
@@ -56,9 +56,9 @@ pub fn exact(method: Method, overlap: Overlap) -> f64 {
     }
 }
 
-/// The variance that the method's formula claims: exact if there is [`Model::unclamped`] or no [`Model`], and
-/// by the delta method otherwise. `Method::variance` is that of large documents; methods that draw without
-/// replacement have a formula for every size.
+/// Returns the variance that the method's formula claims: exact if there is [`Model::unclamped`] or no [`Model`], and
+/// by the delta method otherwise. `Method::variance` is that of large documents; methods that draw without replacement
+/// have a formula for every size.
 pub fn claimed_variance(method: Method, overlap: Overlap) -> f64 {
     let Overlap { union, shared } = overlap;
     let (similarity, k) = (exact(method, overlap), method.registers());
@@ -87,12 +87,12 @@ pub fn claimed_variance(method: Method, overlap: Overlap) -> f64 {
     }
 }
 
-/// The probability that a register of two dissimilar documents agrees by accident, for methods that compare
+/// Returns the probability that a register of two dissimilar documents agrees by accident, for methods that compare
 /// whole registers; `None` for those that keep bits, whose laws include accidents.
 ///
-/// Registers of 32 bits agree with probability n/2³³ if each document has n shingles, as the header of `MinHash` claims. Other
-/// kinds of registers agree at most about twice as often. Fewer than one accident is expected in a whole test, so a factor of
-/// two cannot be measured here; `minhash` measures the probability itself, on larger documents.
+/// Registers of 32 bits agree with probability n/2³³ if each document has n shingles, as the header of `MinHash`
+/// claims. Other kinds of registers agree at most about twice as often. Fewer than one accident is expected in a whole
+/// test, so a factor of two cannot be measured here; `minhash` measures the probability itself, on larger documents.
 pub fn accident(method: Method, overlap: Overlap) -> Option<f64> {
     let shingles = (overlap.union + overlap.shared) as f64 / 2.0;
     match method {
@@ -114,7 +114,7 @@ pub fn accident(method: Method, overlap: Overlap) -> Option<f64> {
     }
 }
 
-/// Whether the method draws without replacement, so that its error is smaller than its estimate reports.
+/// Reports whether the method draws without replacement, so that its error is smaller than its estimate reports.
 pub fn draws_without_replacement(method: Method) -> bool {
     match method {
         Method::Registers(RegisterSource { base, .. }) => match base {
@@ -140,7 +140,7 @@ pub fn draws_without_replacement(method: Method) -> bool {
     }
 }
 
-/// The model of a method for two documents; `None` if only its mean and variance are known.
+/// Returns the model of a method for two documents; `None` if only its mean and variance are known.
 pub fn model(method: Method, overlap: Overlap) -> Option<Model> {
     let similarity = exact(method, overlap);
     let k = method.registers();
@@ -238,7 +238,7 @@ pub fn model(method: Method, overlap: Overlap) -> Option<Model> {
     })
 }
 
-/// The model of agreeing registers.
+/// Returns the model of agreeing registers.
 fn registers(method: Method, law: Vec<f64>) -> Model {
     let k = method.registers();
     let sketcher = method.build(1).unwrap();
@@ -256,7 +256,7 @@ fn registers(method: Method, law: Vec<f64>) -> Model {
     }
 }
 
-/// The least and the greatest shingle under one function are two different ones, drawn evenly; there are k/2
+/// Returns the least and the greatest shingle under one function are two different ones, drawn evenly; there are k/2
 /// functions.
 fn min_max_law(overlap: Overlap, k: usize) -> Vec<f64> {
     let one = hypergeometric(overlap.union, overlap.shared, 2);
@@ -309,7 +309,7 @@ fn bottom_k_model(values: usize, Overlap { union, shared }: Overlap) -> Model {
     }
 }
 
-/// The matches of two groups: their sum if they are pooled, and both if each has its own weight.
+/// Returns the matches of two groups: their sum if they are pooled, and both if each has its own weight.
 fn fractional(mixture: Mixture, combination: Combination, source: RegisterSource, similarity: f64) -> Model {
     let text = mixture.to_string();
     let shares: Vec<(u32, f64)> = text

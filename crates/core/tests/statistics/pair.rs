@@ -24,12 +24,12 @@ impl Overlap {
         self.shared as f64 / self.union as f64
     }
 
-    /// The number of shared shingles that change their place, in each direction.
+    /// Returns the number of shared shingles that change their place, in each direction.
     fn moved(self) -> usize {
         self.shared / 4
     }
 
-    /// The number of shared shingles in the same places.
+    /// Returns the number of shared shingles in the same places.
     fn aligned(self) -> usize {
         self.shared - 2 * self.moved()
     }
@@ -44,8 +44,8 @@ impl Overlap {
         self.aligned() as f64 / (self.union + self.shared - self.aligned()) as f64
     }
 
-    /// The documents. About half of the shared shingles keep their places, and the others move from one end
-    /// of the document to the other, so that they change their half and move by more than a quarter:
+    /// Returns the documents. About half of the shared shingles keep their places, and the others move from one end of
+    /// the document to the other, so that they change their half and move by more than a quarter:
     ///
     /// ```text
     /// A   moved 1   kept 1   A's own   kept 2   moved 2

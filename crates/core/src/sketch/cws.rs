@@ -46,7 +46,7 @@ struct OctavePoint {
 }
 
 impl Cws {
-    /// Returns a family of `registers` samplers drawn by `seed`.
+    /// Makes a sketcher with `registers` samplers, which `seed` chooses.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536.

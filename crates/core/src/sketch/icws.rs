@@ -42,7 +42,7 @@ pub struct Icws {
 }
 
 impl Icws {
-    /// Returns a family of `registers` samplers drawn by `seed`, on the fastest kernel of this machine.
+    /// Makes a sketcher with `registers` samplers, which `seed` chooses, on the fastest kernel of this machine.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536.

@@ -64,7 +64,7 @@ impl<'a, K> Searcher<'a, K> {
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `similarity` is from 0 to 1.
     pub fn at_least(self, similarity: f64) -> Result<Self, Error> {
-        // A test for the range refuses NaN, too; two comparisons with its ends would not.
+        // `contains` is false for NaN, so NaN is refused. Two comparisons with 0 and 1 would accept it.
         if !(0.0..=1.0).contains(&similarity) {
             return Err(Error::out_of_range("the similarity of a query", similarity, "from 0 to 1"));
         }

@@ -1,4 +1,4 @@
-//! Units that are characters.
+//! Units of shingles that are characters.
 
 use std::ops::Range;
 

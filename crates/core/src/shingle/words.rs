@@ -1,4 +1,4 @@
-//! Units that are tokens.
+//! Units of shingles that are tokens.
 
 use std::ops::Range;
 

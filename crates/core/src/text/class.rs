@@ -1,11 +1,11 @@
 //! Classes of characters: their role in tokens, and their treatment by normalisation.
 //!
-//! Both come from one table of one byte per character, which `cargo x tables` generates from the Unicode data
-//! of ICU and a test compares with it.
+//! Both come from a table with one byte per character. `cargo x tables` generates the table from the Unicode data of
+//! ICU, and a test compares it with them.
 
 use super::tables::{BLOCKS, INDEX};
 
-/// The number of bits of a character's index in its block: a block of the table describes 2⁷ characters.
+/// Number of low bits of a code point that are its index in a block. A block of the table describes 2⁷ characters.
 const BLOCK_BITS: u32 = 7;
 
 /// The role of a character in tokens.
@@ -25,14 +25,15 @@ pub enum TokenClass {
 pub(super) enum FormClass {
     /// The character and its neighbours stay unchanged.
     Inert,
-    /// The character becomes other characters, whatever stands before it. A [`Combining`](Self::Combining)
-    /// character behind it may change the result.
+    /// The character becomes other characters, and the characters before it have no effect on the result. A
+    /// [`Combining`](Self::Combining) character after it may change the result.
     Mapped,
     /// The result depends on the characters before this one.
     Combining,
 }
 
-/// The code point of the non-ASCII character that begins valid UTF-8 text, and its length in bytes.
+/// Returns the code point and the length in bytes of the character at the beginning of valid UTF-8 text. The character
+/// must not be ASCII.
 #[inline(always)]
 pub(super) fn decode(bytes: [u8; 4]) -> (u32, u32) {
     let [a, b, c, d] = bytes.map(u32::from);
@@ -50,14 +51,14 @@ pub(super) fn decode(bytes: [u8; 4]) -> (u32, u32) {
 pub struct CharClass(pub(super) u8);
 
 impl CharClass {
-    /// Returns the class of a character, from the table.
+    /// Returns the class of a character from the table.
     #[inline]
     #[must_use]
     pub fn of(c: char) -> Self {
         Self::of_code(c as u32)
     }
 
-    /// Returns the class of a code point, from the table. A number beyond Unicode is a separator.
+    /// Returns the class of a code point from the table. A number that is no code point is a separator.
     #[inline(always)]
     pub(super) fn of_code(code: u32) -> Self {
         let block = INDEX.get((code >> BLOCK_BITS) as usize).copied().unwrap_or_default();

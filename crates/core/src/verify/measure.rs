@@ -11,10 +11,10 @@ use crate::weight::WeightedSet;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Measure {
-    /// The share of all shingles that both documents have.
+    /// The share of the shingles of both documents together that are in both.
     #[default]
     Jaccard,
-    /// The share of the smaller document that the larger one contains.
+    /// The share of the smaller document that the larger document contains.
     Containment,
 }
 
@@ -25,7 +25,7 @@ impl Measure {
         self.of_overlap(&Overlap::of(a, b))
     }
 
-    /// Returns the measure of two sets with this overlap.
+    /// Returns the measure of two sets that have this overlap.
     #[must_use]
     pub fn of_overlap(self, overlap: &Overlap) -> f64 {
         match self {
@@ -51,7 +51,8 @@ impl Measure {
             Self::Jaccard => overlap.jaccard(),
             Self::Containment => {
                 let smaller = a.total().min(b.total());
-                // Sums of the same weights may round differently, so the share is limited to 1.
+                // Sums of the same weights in another order may round differently, so the share is
+                // limited to 1.
                 if smaller == 0.0 { 1.0 } else { (overlap.shared / smaller).min(1.0) }
             }
         }

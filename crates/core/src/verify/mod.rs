@@ -10,9 +10,8 @@
 //! | [`order`] | how much of what is shared stands in the same places | reordered documents are to stay |
 //! | [`passages`] | which stretches are shared, and where | a person wants to see why |
 //!
-//! Measures are exact on 64-bit shingle hashes: two different shingles of ordinary text have the same hash
-//! with probability 2⁻⁶⁴
-//! (see [`crate::hash::rolling`] for arrangements that do worse).
+//! Measures are exact on 64-bit shingle hashes. Two different shingles of ordinary text have the same hash with
+//! probability 2⁻⁶⁴; [`crate::hash::rolling`] describes arrangements for which it is greater.
 
 pub mod containment;
 pub mod jaccard;

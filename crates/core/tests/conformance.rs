@@ -50,7 +50,7 @@ struct Claims {
     is_positional: bool,
     /// Whether the sketch also depends on places within a section.
     is_fine: bool,
-    /// Which occurrence of a repeated shingle counts; `None` if repeats count as shingles of their own.
+    /// Which occurrence of a repeated shingle counts; `None` if every occurrence counts.
     counts: Option<Policy>,
     /// Whether sketches merge, because their words are minima, or least values, over all shingles.
     is_mergeable: bool,

@@ -46,7 +46,7 @@ def normal(text, how="nfkc+casefold"):
 
 
 def tokens(normal_text):
-    """Returns the tokens: single characters of scripts without spaces, and runs of other letters, marks, numbers and `_`."""
+    """Returns the tokens: single characters of scripts without spaces; runs of other letters, marks, numbers and `_`."""
     return TOKEN.findall(normal_text)
 
 
@@ -109,7 +109,7 @@ def window_hash(units):
 
 
 def shingles(text, shingling, how="nfkc+casefold"):
-    """Returns the hash of every shingle in order. If a text has fewer units than a shingle, all units are one shingle."""
+    """Returns the hash of every shingle in order. If a text is shorter than a shingle, all its units are one shingle."""
     kind, size = shingling.split(":")
     size = int(size)
     text = normal(text, how)
@@ -144,7 +144,7 @@ def sketch(shingle_set, seed, registers):
 
 
 def band_key(band, rows):
-    """Returns the key of a band. Rows are mixed in two by two, the first in the lower half. An odd last row is alone."""
+    """Returns the key of a band. Rows are mixed in as pairs, the first in the lower half. An odd last row is alone."""
     key = fmix64(band + 1)
     for at in range(0, len(rows), 2):
         key = fold_multiply(key ^ sum(row << 32 * i for i, row in enumerate(rows[at : at + 2])), K1)
@@ -210,7 +210,7 @@ def super_minhash(shingle_set, seed, registers):
 
 
 def fast_similarity(shingle_set, seed, registers):
-    """Returns the registers after all rounds. The library stops early, because a later round never beats an earlier one."""
+    """Returns the registers after all rounds. The library stops early, because later rounds cannot beat earlier ones."""
     width = 32 - bits_for(2 * registers)
     out = [EMPTY] * registers
     for i, own in zip(range(2 * registers), splitmix64(seed)):
@@ -286,8 +286,8 @@ def register_bits(i, z):
 def laid_out(values, bits):
     """Returns the words that hold values of `bits` bits each.
 
-    Values of 8, 16 and 32 bits are stored whole, the first value lowest. Values of other widths are stored in bit planes:
-    a word has the same bit of 32 values."""
+    Values of 8, 16 and 32 bits are stored whole, the first value lowest. Values of other widths are stored in bit
+    planes: a word has the same bit of 32 values."""
     out = []
     if bits in (8, 16, 32):
         for at in range(0, len(values), 32 // bits):
@@ -620,8 +620,8 @@ def xxh3_128(data, seed=0):
 def equality_key(text, shingling, how="nfkc+casefold"):
     """Returns the sixteen bytes that equal documents share.
 
-    They are the hash of the shingles in order, with eight little-endian bytes each. If there are no shingles, they are the
-    hash of the normalised text."""
+    They are the hash of the shingles in order, with eight little-endian bytes each. If there are no shingles, they are
+    the hash of the normalised text."""
     hashes = shingles(text, shingling, how)
     if hashes:
         key = xxh3_128(b"".join(h.to_bytes(8, "little") for h in hashes), 0)
@@ -650,7 +650,7 @@ def steepest_point(bands, rows):
 
 
 def false_candidates(threshold, bands, rows):
-    """Returns the number of false candidates of a document with ten neighbours at similarities spread evenly over 0 to 1."""
+    """Returns the number of false candidates of a document with ten neighbours at similarities spread evenly in 0 to 1."""
     steps = 256
     weights = [1] + [4, 2] * (steps // 2 - 1) + [4, 1]
     area = sum(w * curve(i * threshold / steps, bands, rows) for i, w in enumerate(weights))
@@ -658,7 +658,7 @@ def false_candidates(threshold, bands, rows):
 
 
 def choose(threshold, recall, registers):
-    """Returns the bands and rows that reach the recall with the least work: 0.02 per band key, 1 per false candidate."""
+    """Returns the bands and rows that reach the recall with least work: 0.02 per band key, 1 per false candidate."""
     best = None
     for rows in range(1, registers + 1):
         missed = -math.inf if threshold == 1 else math.log1p(-(threshold**rows))
@@ -827,7 +827,7 @@ def bits(number):
 
 
 def ln(x):
-    """Returns the natural logarithm by the same operations as in the library. Floats of Python round in the same way."""
+    """Returns the natural logarithm by the same operations as the library. Floats of Python round in the same way."""
     m, k = math.frexp(x)
     if m < math.sqrt(0.5):
         m, k = m * 2.0, k - 1
@@ -922,7 +922,7 @@ def dart_row(key, seed, row, limit):
 
 
 def dart(weights, seed, registers):
-    """Returns the name of the least dart per register. The search begins far below the first row that can hold a dart."""
+    """Returns the name of the least dart per register. The search begins far below the first row with darts."""
     elements, (row_seed, *_) = samplers(weights, seed, 1)
     lowest = row = -math.frexp(max(weights.values()))[1] - 40
     least = [None] * registers
@@ -1324,7 +1324,7 @@ def tune_file():
 def winnow(window, shingles):
     """Returns the places of the fingerprints, which are the least shingles of the windows.
 
-    If several shingles of a window are equally small, one that was chosen before stays; otherwise the last is chosen."""
+    If several shingles of a window are equally small, one that was chosen before stays; else the last is chosen."""
     chosen = []
     for start in range(max(len(shingles) - window + 1, min(len(shingles), 1))):
         places = range(start, min(start + window, len(shingles)))

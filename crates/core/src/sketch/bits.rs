@@ -141,7 +141,7 @@ impl BitRows {
         }
     }
 
-    /// Returns, for each group, the number of its values and the probability that a value agrees between two documents
+    /// Returns for each group the number of its values, and the probability that a value agrees between two documents
     /// of this similarity.
     pub fn laws(&self, similarity: f64) -> impl Iterator<Item = (usize, f64)> {
         self.groups.iter().map(move |group| {
@@ -159,7 +159,7 @@ impl BitRows {
         })
     }
 
-    /// Returns, for each group, its first register and the number of registers per value.
+    /// Returns for each group its first register and the number of registers per value.
     pub fn registers(&self) -> impl Iterator<Item = (usize, usize)> {
         self.groups.iter().map(|group| (group.first, 1 << group.halvings))
     }

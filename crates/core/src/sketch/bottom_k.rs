@@ -13,7 +13,6 @@
 //!   way; 8k bytes per sketch.
 //! - **Error.** The estimate is unbiased. Its variance is J(1−J)/k·(u−k)/(u−1) for u = |A∪B| > k. It is exact for u ≤ k
 //!   if both sets have fewer than k shingles. The tests in this file check it.
-//!   k shingles; tests here.
 //! - **Differs.** Values have 64 bits, so that accidental agreement does not happen. Whole values are compared, not the
 //!   "first log₂ k bits" (E-11).
 //! - **Vectors.** Another program computed the worked example and the variances.
@@ -107,8 +106,8 @@ impl Sketcher for BottomK {
     }
 
     fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
-        // Values below `limit` are collected until the buffer is full; then the k least ones stay and `limit` falls.
-        // That way the buffer is sorted only a few times per document.
+        // Values below `limit` are collected until there are 2k. The k least values then stay, and `limit` falls to the
+        // greatest of them, so that fewer and fewer values are collected.
         let k = self.values;
         let room = (2 * k).max(64);
         let mut least: Vec<u64> = Vec::with_capacity(room.min(shingles.len()));

@@ -12,7 +12,7 @@
 //! - **Error.** As for `MinHash`, the estimate is unbiased with variance J(1−J)/k, because keys are mixed first.
 //!   Registers keep 32 bits.
 //! - **Differs.** The sources hash row numbers unmixed, with the biases of E-33 to E-36; here keys are mixed first.
-//! - **Vectors.** Those of the families, and golden values that this crate computed itself.
+//! - **Vectors.** The families have vectors of their own. The golden values of sketches come from this crate itself.
 //!
 //! - **Use when** results of a source are to be repeated, or other programs use one of these families.
 //! - **Do not** use them for speed.

@@ -5,8 +5,7 @@
 //! - **Input.** 2000 random shingles, like those of a document of 2000 words; and 40 random shingles, for which filling
 //!   and storing the registers matters.
 //! - **Not shown.** The cost of making the shingles (see the benchmark `text`), which is larger; kernels that this
-//!   machine lacks; and the cost of wide vectors for other work on the same core, which they slow down by a lower
-//!   clock.
+//!   machine lacks; and the cost of wide vectors for other work on the same core, whose clock they lower.
 
 #![allow(missing_docs, reason = "criterion makes a public function without documentation")]
 

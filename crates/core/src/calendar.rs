@@ -40,7 +40,7 @@ impl Date {
         // Dividing before adding avoids an overflow for every number of days.
         let since_march = days.rem_euclid(ERA_DAYS) + EPOCH;
         let (era, day_of_era) = (days.div_euclid(ERA_DAYS) + since_march / ERA_DAYS, since_march % ERA_DAYS);
-        // The three divisions count the leap days before this day. Without them, every year has 365 days.
+        // The three divisions count the leap days before this day, because without leap days every year has 365 days.
         let leap_days = day_of_era / 1460 - day_of_era / 36_524 + day_of_era / (ERA_DAYS - 1);
         let year_of_era = (day_of_era - leap_days) / 365;
         let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
@@ -60,7 +60,7 @@ impl Date {
         let day_of_year = (153 * month + 2) / 5 + i64::from(self.day) - 1;
         let day_of_era = 365 * year_of_era + year_of_era / 4 - year_of_era / 100 + day_of_year;
         // For the last dates that have a number, the product overflows, because their era begins after the last of
-        // them. The sum is correct again.
+        // them. The sum has room again, so wrapping arithmetic gives the correct result.
         era.wrapping_mul(ERA_DAYS).wrapping_add(day_of_era - EPOCH)
     }
 

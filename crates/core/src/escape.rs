@@ -1,7 +1,8 @@
 //! Escapes text, so that it is safe to show.
 //!
 //! Ids and file names come from data. Printed unescaped, they can move the cursor, clear the screen, reverse the
-//! reading direction or break a line of a TSV file. In an HTML page they can be markup. Escaped, they are only text.
+//! reading direction or break a line of a TSV file. In an HTML page, unescaped ids can be markup. Escaped ids are only
+//! text.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -48,8 +49,8 @@ pub fn escape_control(text: &str) -> Cow<'_, str> {
 /// ```
 pub fn escape_field(text: &str) -> Cow<'_, str> {
     let is_formula = match text.as_bytes() {
-        // Programs that interpret quotation marks remove them. The rest of the field may then be a formula, or the
-        // field may go on over the next lines.
+        // Programs that interpret quotation marks remove the leading one. The rest of the field may then be a formula,
+        // or the field may extend over the next lines.
         [b'=' | b'@' | b'"', ..] => true,
         [b'+' | b'-', rest @ ..] => rest.iter().any(|byte| b"(|!=".contains(byte)),
         _ => false,
@@ -70,8 +71,8 @@ pub fn escape_field(text: &str) -> Cow<'_, str> {
 
 /// Replaces every control character by a visible escape, and leaves all other characters, including backslashes.
 ///
-/// This form is for messages of this project, whose parts may be escaped already. It cannot be read back without
-/// ambiguity.
+/// This form is for messages of this project, whose parts may be escaped already. The escaped text cannot be read back
+/// without ambiguity.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unsafe_to_show) {
         return Cow::Borrowed(text);
@@ -95,8 +96,8 @@ pub fn visible_lines(text: &str) -> String {
 /// Greatest number of characters of a line of a message.
 const LINE: usize = 2000;
 
-/// Removes the middle of a line of a message that is longer than 2,000 characters. Such a line may come from an id of
-/// millions of characters.
+/// Removes the middle of a line of a message that is longer than 2,000 characters. For example, a line may contain an
+/// id of millions of characters.
 ///
 /// ```
 /// let line = minwise::shortened(&"x".repeat(30_000_000)).into_owned();
@@ -167,9 +168,9 @@ fn needs_escape(character: char) -> bool {
     character == '\\' || is_unsafe_to_show(character) || is_invisible(character)
 }
 
-/// Reports whether fonts draw a character as nothing, so that two ids can look the same. Such characters are common in
-/// texts, so only ids are escaped. Joiners and variation selectors are excluded, because names in Persian, Hindi and
-/// Japanese need them.
+/// Reports whether fonts draw a character as nothing, so that two ids can look the same. Invisible characters are
+/// common in texts, so only ids are escaped. Joiners and variation selectors are excluded, because names in Persian,
+/// Hindi and Japanese need them.
 fn is_invisible(character: char) -> bool {
     matches!(
         character,

@@ -101,7 +101,7 @@ pub fn probability(share: f64) -> String {
     }
 }
 
-/// Writes the lower bound of a probability as a percentage with two decimals. It is rounded down, so that the bound
+/// Writes the lower bound of a probability as a percentage with two decimals. The bound is rounded down, so that it
 /// stays true.
 ///
 /// ```

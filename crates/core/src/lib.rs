@@ -19,8 +19,8 @@
 //! # Ok::<(), minwise::Error>(())
 //! ```
 //!
-//! The crate `minwise-engine` does the whole job for lists of texts, files and record batches. It finds candidates,
-//! verifies them exactly, and decides which documents stay.
+//! The crate `minwise-engine` does the whole job for lists of texts, files and record batches. `minwise-engine` finds
+//! candidates, verifies candidates exactly, and decides which documents stay.
 //!
 //! # The steps one by one
 //!

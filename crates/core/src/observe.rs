@@ -138,7 +138,8 @@ pub enum Warning {
         /// Number of documents with replaced surrogates.
         documents: u64,
     },
-    /// Some documents have no value for a ranking of the keeper policy. They come last in this ranking.
+    /// Some documents have no value for a ranking of the keeper policy. Documents without a value come last in this
+    /// ranking.
     Unranked {
         /// Text form of the ranking.
         ranking: String,
@@ -149,7 +150,7 @@ pub enum Warning {
         /// Problem with the value of that document, as the end of a sentence.
         reason: String,
     },
-    /// Some records of a crawl are notes of repeated visits to a page. They have no text, and all of them are kept.
+    /// Some records of a crawl are notes of repeated visits to a page. Such records have no text, and all are kept.
     Revisits {
         /// Number of such records.
         records: u64,

@@ -65,8 +65,8 @@ pub fn sort_mixed<T: Mixed>(items: &mut Vec<T>, scratch: &mut Vec<T>) {
     sort_mixed_bucket(items, scratch, 0);
 }
 
-/// Sorts like [`sort_mixed`]. It is for items whose keys have the same first `same_bits` bits, because they were
-/// distributed by these bits before. `same_bits` must be less than 64.
+/// Sorts items whose keys have the same first `same_bits` bits, because the items were distributed by these bits
+/// before. Otherwise it does the same as [`sort_mixed`]. `same_bits` must be less than 64.
 pub fn sort_mixed_bucket<T: Mixed>(items: &mut Vec<T>, scratch: &mut Vec<T>, same_bits: u32) {
     if items.len() < FEW {
         items.sort_unstable();

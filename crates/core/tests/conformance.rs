@@ -145,8 +145,8 @@ proptest! {
             assert_eq!(estimate, sketcher.estimate(&row_b, &row_a), "{method}");
             let (low, high) = estimate.interval;
             assert!(0.0 <= low && low <= estimate.value && estimate.value <= high && high <= 1.0, "{method}: {estimate:?}");
-            // The greatest deviation occurs if half of the estimates are clamped to 1, and the other half is as far
-            // from the truth.
+            // A standard error is at most 1/√2: half of the estimates differ from the truth by at most 1, if the other
+            // half are clamped to the truth.
             assert!((0.0..=FRAC_1_SQRT_2).contains(&estimate.standard_error), "{method}: {estimate:?}");
             assert_eq!(sketcher.exact(&a, &b), sketcher.exact(&b, &a), "{method}");
         });

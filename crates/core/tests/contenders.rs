@@ -2,9 +2,9 @@
 //!
 //! *C-MinHash* (Li and Li, 2021) replaces k permutations by a single one that is shifted k times, after a first
 //! permutation that spreads the ids. Its variance is below that of `MinHash` in proportion to the share of the range of
-//! ids that the shifts cover. It is much below for a few hundred ids, and equal for shingles that are hashed to 2³²
-//! values. C-MinHash costs one look-up per register and shingle, where `MinHash` costs one multiplication. It therefore
-//! has no advantage over `MinHash` in any table of this project.
+//! ids that the shifts cover. The variance is much lower for a few hundred ids, and equal for shingles that are hashed
+//! to 2³² values. C-MinHash costs one look-up per register and shingle, where `MinHash` costs one multiplication.
+//! C-MinHash therefore has no advantage over `MinHash` in any table of this project.
 
 use minwise::hash::SplitMix64;
 

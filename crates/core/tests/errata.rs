@@ -114,8 +114,9 @@ fn e_13_the_error_is_half_of_what_is_printed() {
     }
 }
 
-/// Hassanian-esfahani 2018 compares the shingle that attains a minimum in (1), and the minimum itself in (3). Both are
-/// equivalent only if no two shingles have the same hash value. Registers of the library hold the value.
+/// Hassanian-esfahani 2018 compares the shingle that attains a minimum in (1), and the minimum itself in (3). Both
+/// comparisons are equivalent only if no two shingles have the same hash value. Registers of the library hold the
+/// value.
 #[test]
 fn e_15_a_minimum_is_not_the_shingle_that_attains_it() {
     // The two shingles fold to the same key. The upper half of `other` is larger by one, and its lower half is less by
@@ -127,7 +128,8 @@ fn e_15_a_minimum_is_not_the_shingle_that_attains_it() {
 }
 
 /// Yuan 2012, §3, argues that the covariance of its two groups of registers vanishes for many registers. The covariance
-/// is 0 for any number of registers, because the groups share no register. It would not vanish if they did.
+/// is 0 for any number of registers, because the groups share no register. If the groups shared registers, the
+/// covariance would not vanish.
 #[test]
 fn e_19_groups_must_not_share_registers() {
     let registers = 4096;

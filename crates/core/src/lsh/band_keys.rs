@@ -32,8 +32,8 @@ pub(super) fn for_each_key(banding: Banding, row: &[u32], mut visit: impl FnMut(
 pub(super) struct BandKeys {
     rows: usize,
     bands: usize,
-    /// Keys of all rows, block by block. In a block, the keys of the first band come first, then those of the second,
-    /// and so on.
+    /// Keys of all rows, block by block. In a block, the keys of the first band come first, then the keys of the second
+    /// band, and so on.
     keys: Vec<u64>,
 }
 
@@ -64,7 +64,7 @@ impl BandKeys {
     /// Returns the keys of all rows in one band, one slice per block.
     pub(super) fn of_band(&self, band: usize) -> impl Iterator<Item = &[u64]> {
         let blocks = self.keys.chunks_exact(BLOCK * self.bands).enumerate();
-        // The last block may have fewer rows than the others.
+        // The last block may have fewer than [`BLOCK`] rows.
         blocks.map(move |(number, block)| &block[band * BLOCK..][..BLOCK.min(self.rows - number * BLOCK)])
     }
 }

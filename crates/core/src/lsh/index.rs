@@ -320,7 +320,7 @@ impl<K: Eq + Hash> Lsh<K> {
         Ok(())
     }
 
-    /// Removes the document with this key. Returns `true` if there was one.
+    /// Removes the document with this key. Returns `true` if the index had such a document.
     ///
     /// The slot of the document stays empty. If at least 64 slots are empty and empty slots outnumber documents, the
     /// index is rebuilt without the empty slots. Therefore a removal costs no more than an insertion on average, and
@@ -519,8 +519,8 @@ impl<K: Eq + Hash> Lsh<K> {
 
 /// Fills `keys` with the keys of all bands of a row, and prefetches the bucket of each key.
 ///
-/// The buckets lie far apart in memory. Reading all of them before anything depends on their content lets the processor
-/// load them at the same time, instead of one after the other.
+/// The buckets lie far apart in memory. If all buckets are read before anything depends on their content, the processor
+/// loads them at the same time instead of one by one.
 pub(super) fn gather_keys(banding: Banding, row: &[u32], bands: &[Band], keys: &mut Vec<u64>) {
     keys.clear();
     for_each_key(banding, row, |_, key| keys.push(key));

@@ -1,10 +1,10 @@
 //! Hash tables of an index: one per band, and one for the keys of documents.
 //!
-//! A bucket has 8 bytes: 32 bits of a hash, and the number of a slot. If the 32 bits agree, the rest is compared. For a
-//! band key these are the other 32 bits, which are stored with the slot's link; for a document it is the whole key.
-//! Comparing the rows of the two slots instead would save 4 bytes per band and document. It took a third of the time of
-//! a bulk insertion, because rows lie far apart. Buckets are found by linear probing, eight per cache line. Entries are
-//! never removed: a removed document stays as a slot that no query returns until the index is compacted.
+//! A bucket has 8 bytes: 32 bits of a hash, and the number of a slot. If the 32 bits agree, the whole keys are
+//! compared. The other 32 bits of a band key are stored with the slot's link. Comparing the rows of the two slots
+//! instead would save 4 bytes per band and document, but it took a third of the time of a bulk insertion, because rows
+//! lie far apart. Buckets are found by linear probing, eight per cache line. Entries are never removed: a removed
+//! document stays as a slot that no query returns until the index is compacted.
 
 use super::band_keys::{BLOCK, NONE};
 
@@ -44,7 +44,8 @@ impl BandTable {
         }
     }
 
-    /// Returns the bucket at which the search for a hash begins. It follows from the upper bits of the hash.
+    /// Returns the bucket at which the search for a hash begins. The number of the bucket follows from the upper bits
+    /// of the hash.
     #[inline]
     fn home(&self, hash: u32) -> usize {
         ((u64::from(hash) * self.buckets.len() as u64) >> 32) as usize
@@ -79,8 +80,8 @@ impl BandTable {
         }
     }
 
-    /// Replaces the slot for which `is_same` returns `true` by `slot`, and returns the old slot. If there is none, it
-    /// adds an entry. The caller must have called [`reserve`](Self::reserve).
+    /// Replaces the slot for which `is_same` returns `true` by `slot`, and returns the old slot. If there is no such
+    /// slot, `put` adds an entry. The caller must have called [`reserve`](Self::reserve).
     #[inline]
     pub(super) fn put(&mut self, hash: u32, slot: u32, mut is_same: impl FnMut(u32) -> bool) -> Option<u32> {
         let new = u64::from(hash) << 32 | u64::from(slot);
@@ -132,8 +133,8 @@ impl Band {
         self.links.reserve(more);
     }
 
-    /// Prefetches the bucket at which the search for a key begins. It returns a value that depends on the bucket, so
-    /// that the compiler keeps the read.
+    /// Prefetches the bucket at which the search for a key begins. The returned value depends on the bucket, so that
+    /// the compiler keeps the read.
     #[inline]
     pub(super) fn begin(&self, key: u64) -> u64 {
         self.heads.begin(upper(key))
@@ -186,7 +187,8 @@ mod tests {
 
     #[test]
     fn a_table_is_a_map_whatever_the_hashes() {
-        // Hashes of 1, 4 and 32 bits put keys into few places, crowd them, or spread them.
+        // Hashes of 1 bit put all keys into two places, hashes of 4 bits crowd the keys, and hashes of 32 bits spread
+        // them.
         for bits in [1, 4, 32] {
             let mut random = SplitMix64::new(bits);
             let mut keys: Vec<u64> = vec![];

@@ -8,7 +8,7 @@
 //! - **Differs.** The source leaves some points open. Here the apostrophe is U+0027 only, lengths count characters, and
 //!   lower case and white space are those of Unicode. Deleting punctuation joins words, `U.S.A.` to `usa` and `one.Two`
 //!   to `onetwo`, and other marks stay, as in `panic!` (E-46).
-//! - **Vectors.** Another program computed them from the definition.
+//! - **Vectors.** Another program computed the vectors from the definition.
 //!
 //! - **Use when** results of the source are to be repeated.
 //! - **Do not** use it for near-duplicates: without neighbouring words, all texts on one subject are similar.

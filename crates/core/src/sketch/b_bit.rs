@@ -15,8 +15,8 @@
 //! - **Differs.** The paper takes the lowest bits of the minimum itself, and its C₁ and C₂ depend on the sizes of the
 //!   sets. Here the value is first mixed with the number of its register. As a result, C₁ = C₂ = 2⁻ᵇ for sets of every
 //!   size (E-27), and registers that hold copies of one value give different bits.
-//! - **Vectors.** Another program computed those in `estimate/b_bit.rs` from the definition. A second implementation of
-//!   the formula computed the words in the test below.
+//! - **Vectors.** Another program computed the vectors in `estimate/b_bit.rs` from the definition. A second
+//!   implementation of the formula computed the words in the test below.
 //!
 //! - **Use when** many sketches are stored or compared, and similarities above ⅓ matter.
 //! - **Do not** merge or band these sketches, because merging and banding need whole registers.
@@ -147,8 +147,8 @@ pub(super) mod testing {
         out
     }
 
-    /// Returns two sets of random shingles. Together they have `union` shingles, of which `shared` are in both. The
-    /// first set gets two thirds of the others, and the second set one third.
+    /// Returns two sets of random shingles. Both sets together have `union` shingles and share `shared` of them. Two
+    /// thirds of the other shingles are in the first set only, and one third in the second set only.
     pub(in super::super) fn sets(union: usize, shared: usize) -> (Vec<u64>, Vec<u64>) {
         let mut random = SplitMix64::new(union as u64);
         let ids: Vec<u64> = (0..union).map(|_| random.next_u64()).collect();
@@ -174,7 +174,7 @@ pub(super) mod testing {
     }
 
     /// Measures the mean and the variance of `count` over 2000 families of hash functions, and compares them with
-    /// `law`. Each must be within four of its standard errors.
+    /// `law`. The measured mean and variance must be within four standard errors.
     pub(in super::super) fn follows<S: Sketcher>(
         registers: usize,
         (union, shared): (usize, usize),

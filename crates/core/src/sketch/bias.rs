@@ -18,8 +18,8 @@ use crate::estimate::{connected_bit, odd};
 const LEAST: f64 = 1e-18;
 
 impl Method {
-    /// Returns the mean of the estimates minus the similarity. It assumes two large documents whose shared shingles
-    /// stand at the same places.
+    /// Returns the mean of the estimates minus the similarity. The documents are taken to be large, with their shared
+    /// shingles at the same places.
     ///
     /// If the bias of a sketch exceeds its standard error, the sketch is too small for this similarity, or its kind has
     /// no information about it. For example, `xor:3` with 1,000 stored bits estimates 0.33 on average at similarity
@@ -134,8 +134,8 @@ fn of_mixture(similarity: f64, mixture: &Mixture, combination: Combination, regi
 
 /// Returns the mean of the estimate that is weighted by inverse variance, without clamping it.
 ///
-/// The weights depend only on the sum of all matches. For a given sum they are fixed, and the estimate is linear in the
-/// matches of each group. The mean therefore needs only the mean matches of each group for each sum.
+/// The weights depend only on the sum of all matches. For a given sum the weights are fixed, and the estimate is linear
+/// in the matches of each group. The mean therefore needs only the mean matches of each group for each sum.
 fn mean_of_weighted(groups: &[WidthGroup], laws: &[CountLaw]) -> f64 {
     let all = CountLaw::sum(laws);
     // Sum over all totals of matches: the probability of the total times the weighted estimates of the groups.
@@ -320,8 +320,8 @@ mod tests {
         }
     }
 
-    /// The mean estimate of real sketches over many seeds is the similarity plus the bias, within 5 standard errors. It
-    /// also holds where estimates are clamped.
+    /// The mean estimate of real sketches over many seeds is the similarity plus the bias, within 5 standard errors,
+    /// even where estimates are clamped.
     #[test]
     fn biases_are_those_of_real_sketches() {
         const TRIALS: u64 = 1500;

@@ -11,7 +11,7 @@
 //!   over 2000 families of hash functions.
 //! - **Differs.** The sketch and its implementation are those of [`BBit`] with one bit. Only the estimator has the form
 //!   of the paper.
-//! - **Vectors.** Another program computed them from the definition; they are in `estimate/b_bit.rs`.
+//! - **Vectors.** Another program computed the vectors in `estimate/b_bit.rs` from the definition.
 //!
 //! - **Use when** comparisons must be as cheap as possible.
 //! - **Do not** use it below J = ⅓, where two bits per register use storage better.

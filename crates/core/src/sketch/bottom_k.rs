@@ -11,14 +11,14 @@
 //!   half first. Missing values are `EMPTY`.
 //! - **Cost.** One hash and one comparison per shingle, and O(k log k·log(n/k)) for the values that are kept on the
 //!   way; 8k bytes per sketch.
-//! - **Error.** The estimate is unbiased. Its variance is J(1−J)/k·(u−k)/(u−1) for u = |A∪B| > k. It is exact for u ≤ k
-//!   if both sets have fewer than k shingles. The tests in this file check it.
+//! - **Error.** The estimate is unbiased. Its variance is J(1−J)/k·(u−k)/(u−1) for u = |A∪B| > k. If u ≤ k and both
+//!   sets have fewer than k shingles, the estimate is exact. The tests in this file check the variance.
 //! - **Differs.** Values have 64 bits, so that accidental agreement does not happen. Whole values are compared, not the
 //!   "first log₂ k bits" (E-11).
 //! - **Vectors.** Another program computed the worked example and the variances.
 //!
-//! - **Use when** pairs are compared one by one. It has the lowest variance for a given number of values and counts
-//!   distinct shingles, and two sketches merge into the sketch of the union.
+//! - **Use when** pairs are compared one by one. Bottom-k has the lowest variance for a given number of values. It
+//!   counts distinct shingles, and two sketches merge into the sketch of the union.
 //! - **Do not** band it or take bits from it, because values at the same index of two sketches are not comparable.
 
 use crate::error::Error;
@@ -28,7 +28,7 @@ use crate::hash::{SplitMix64, fmix64};
 use super::Sketcher;
 use super::minhash::EMPTY;
 
-/// Value that stands for a missing one. Hash values are lowered below it.
+/// Value that marks a missing value of a sketch. Hash values are limited to less than it.
 const MISSING: u64 = u64::MAX;
 
 /// Makes sketches of the k least values of one hash function.

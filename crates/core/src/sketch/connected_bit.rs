@@ -13,7 +13,7 @@
 //!   (E-11), which is more than the variance of the same bits unjoined. A test below checks the distribution of the
 //!   count over 2000 families of hash functions.
 //! - **Differs.** The bits are mixed. The number of registers must be a multiple of n. The layout is that of `b_bit`.
-//! - **Vectors.** Another program computed those in `estimate/connected_bit.rs` from the definition. A second
+//! - **Vectors.** Another program computed the vectors in `estimate/connected_bit.rs` from the definition. A second
 //!   implementation of the formula computed the words in the test below.
 //!
 //! - **Use when** other code looks up or compares whole words, and similarities are high.

@@ -7,7 +7,7 @@
 //! - **Symbols.** k → registers; the functions are those of [`Modular`], [`Multiplicative`] and [`Murmur3`].
 //! - **Formula.** The files of the families have the formulas. `Murmur3` begins with the upper half of `SplitMix64`'s
 //!   first number.
-//! - **Cost.** k functions per shingle, computed one after the other. They take some 100 times the time of the default
+//! - **Cost.** k functions per shingle, computed one after the other. This takes some 100 times as long as the default
 //!   family, which is vectorised.
 //! - **Error.** As for `MinHash`, the estimate is unbiased with variance J(1−J)/k, because keys are mixed first.
 //!   Registers keep 32 bits.
@@ -30,9 +30,9 @@ use crate::hash::murmur3::Murmur3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Family {
-    /// (a·x + b) modulo a prime.
+    /// Functions (a·x + b) modulo a prime.
     Modular,
-    /// The upper bits of products.
+    /// Functions that take the upper bits of products.
     Multiplicative,
     /// `MurmurHash3` with consecutive seeds.
     Murmur3,

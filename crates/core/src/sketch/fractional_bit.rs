@@ -3,9 +3,9 @@
 //! - **Paper.** Yuan, Long, Zhang, Luo, Zhang and Gui, *f-Fractional bit minwise hashing*, 2012
 //!   ([Yuan 2012](crate#sources)).
 //! - **Idea.** A storage budget need not be a whole number of bits per register. Above one bit, some registers keep
-//!   more bits than others ([`FractionalBit`]). Below one bit, either a stored bit is the exclusive or of the bits of
-//!   several registers ([`XorBit`]), or some stored bits are the exclusive or of two registers and the other stored
-//!   bits belong to one register each ([`ThreeQuarterBit`]).
+//!   more bits than others ([`FractionalBit`]). Below one bit, registers share stored bits. [`XorBit`] stores the
+//!   exclusive or of the bits of several registers. [`ThreeQuarterBit`] stores one bit for some pairs of registers, and
+//!   one bit for each other register.
 //! - **Symbols.** f → the mean number of bits per register; k → registers of the source for f ≥ 1, stored bits for f <
 //!   1 (E-23); wᵢ, bᵢ → shares and widths; n → `halvings`; C₁, C₂ → [`Chance`].
 //! - **Formula.** The bits of a register are those of [`BBit`](super::b_bit::BBit). A mixture gives registers to its
@@ -21,7 +21,7 @@
 //! - **Differs.** Three errors are corrected: the variance, the numerator of R̂ for 1/2ⁿ (E-21), and ¾ bit, which is ⅔
 //!   as printed (E-24). The printed ¾ is available, too. Groups can also be weighted by inverse variance. The layout is
 //!   that of `b_bit`.
-//! - **Vectors.** Another program computed those in `estimate/fractional_bit.rs` from the definition. A second
+//! - **Vectors.** Another program computed the vectors in `estimate/fractional_bit.rs` from the definition. A second
 //!   implementation of the formula computed the words in the tests below.
 //!
 //! - **Use when** storage is fixed and hashing is cheap: 1/2ⁿ bit beats one bit at equal storage above R = 0.58, 0.70

@@ -19,8 +19,8 @@
 //!   by 2⁻²⁰.
 //! - **Differs.** The paper compares a itself. Here only logarithms are compared, so that weights from 10⁻³⁰⁰ to 10³⁰⁰
 //!   are possible.
-//! - **Vectors.** Another program computed those in the kernel's tests. The golden values of sketches come from this
-//!   crate itself.
+//! - **Vectors.** Another program computed the vectors in the kernel's tests. The golden values of sketches come from
+//!   this crate itself.
 //!
 //! - **Use when** sketches of fewer registers must be the beginnings of sketches of more registers. Otherwise
 //!   [`dart`](super::dart) has the same error and is several times faster.

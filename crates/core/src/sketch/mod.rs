@@ -121,14 +121,14 @@ pub trait Sketcher: sealed::Sealed + fmt::Debug + Send + Sync {
         Statistic::Other
     }
 
-    /// Returns conditions that a pair must meet for its estimate to reach the threshold. Only sketches with more than
-    /// one bit per value have them. In a comparison of many pairs, only pairs that meet them need an estimate.
+    /// Returns conditions that a pair must meet for its estimate to reach the threshold. Sketches of one bit per value
+    /// have no conditions. In a comparison of many pairs, only pairs that meet all conditions need an estimate.
     fn bounds(&self, _threshold: f64) -> Vec<DifferenceBound> {
         vec![]
     }
 
-    /// Returns the exact value that the sketch estimates, computed from the shingles. It is the Jaccard similarity,
-    /// unless the sketch also depends on the order or the number of shingles.
+    /// Returns the exact value that the sketch estimates, computed from the shingles. The value is the Jaccard
+    /// similarity, unless the sketch also depends on the order or the number of shingles.
     fn exact(&self, a: &[u64], b: &[u64]) -> f64 {
         let set = |shingles: &[u64]| shingles.iter().copied().collect::<HashSet<u64>>();
         let (a, b) = (set(a), set(b));
@@ -284,8 +284,8 @@ impl Sketches {
     /// Panics if the rows of `other` have another length.
     pub fn append(&mut self, other: &mut Self) {
         assert_eq!(self.registers, other.registers, "rows of one length");
-        // An empty matrix takes the memory of `other`, which copies nothing. It keeps its own memory if that is larger,
-        // because the caller reserved it for the rows that follow.
+        // An empty matrix takes the memory of `other`, which copies nothing. If its own memory is larger, it keeps that
+        // memory, because the caller reserved it for the rows that follow.
         if self.values.is_empty() && self.values.capacity() <= other.values.capacity() {
             std::mem::swap(&mut self.values, &mut other.values);
         } else {

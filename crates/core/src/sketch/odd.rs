@@ -13,8 +13,8 @@
 //!   (E-11). A test below checks the distribution of z over 2000 families of hash functions. If 2z ≥ n, the similarity
 //!   is too low for the sketch, and the estimate is 0.
 //! - **Differs.** Only the hash differs. The best k is about n/(4(1−J)): see `estimate::odd::best_registers`.
-//! - **Vectors.** Another program computed those in `estimate/odd.rs` from the definition. A second implementation of
-//!   the formula computed the words in the test below.
+//! - **Vectors.** Another program computed the vectors in `estimate/odd.rs` from the definition. A second
+//!   implementation of the formula computed the words in the test below.
 //!
 //! - **Use when** only similarities above about 0.9 matter: there it has the lowest variance per bit.
 //! - **Do not** use it for lower similarities.

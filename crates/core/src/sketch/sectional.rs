@@ -20,11 +20,11 @@
 //!   the post-tag estimate is m/|A∪B| = qJ, with variance qJ(1−qJ)/k. The mean of the pre-tag estimate is
 //!   m/(|A|+|B|−m), which is at most as large (E-04). Tests below check this.
 //! - **Differs.** The source calls the share of agreeing registers an unbiased estimate of J with mean J/s (E-02) and
-//!   smaller variance (E-03). Both claims are wrong, see [`crate::estimate::sectional`]. Registers are compared one by
-//!   one (E-09). The source leaves two things open (E-12): here the first part of a pair is the hash value, and a
-//!   [`Policy`] chooses the section of a shingle that occurs in several. The parts are kept separate;
+//!   smaller variance (E-03). Both claims of the source are wrong, see [`crate::estimate::sectional`]. Registers are
+//!   compared one by one (E-09). The source leaves two things open (E-12): here the first part of a pair is the hash
+//!   value, and a [`Policy`] chooses the section of a shingle that occurs in several. The parts are kept separate;
 //!   [`cantor::pair`](crate::hash::cantor::pair) of [`Sectional::pairs`] packs them as printed.
-//! - **Vectors.** Another program computed them from the definition; they are in `estimate/sectional.rs`.
+//! - **Vectors.** Another program computed the vectors in `estimate/sectional.rs` from the definition.
 //!
 //! - **Use when** order matters. Use [`Tolerant`] at verification: 10 % inserted in front moves 5 % of the shingles
 //!   across the boundary of two sections, and 20 % across the boundaries of five (E-12), but it moves no shingle by
@@ -245,7 +245,7 @@ const fn inverse(a: u32) -> u32 {
     x
 }
 
-/// The keys that attained a minimum, with their tags. It is a hash table with open addressing that is at most a quarter
+/// A hash table of the keys that attained a minimum, with their tags. It has open addressing and is at most a quarter
 /// full.
 struct PositionTable {
     /// Number of the entry in each slot plus one; 0 in a free slot.

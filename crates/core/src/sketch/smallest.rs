@@ -14,7 +14,7 @@ const STEP: usize = 12;
 const MOST_STEPS: usize = MOST_REGISTERS / STEP;
 
 impl Method {
-    /// Returns the range of indices of kinds in the list of [`all`](Self::all). It is the same for every size.
+    /// Returns the range of indices of kinds in the list of [`all`](Self::all), which is the same for every size.
     #[must_use]
     pub fn kinds() -> Range<usize> {
         0..Self::all(STEP).len()

@@ -1,7 +1,7 @@
 //! Classes of characters: their role in tokens, and their treatment by normalisation.
 //!
-//! Both come from a table with one byte per character. `cargo x tables` generates the table from the Unicode data of
-//! ICU, and a test compares it with them.
+//! Roles and treatments come from a table with one byte per character. `cargo x tables` generates the table from the
+//! Unicode data of ICU, and a test compares the table with this data.
 
 use super::tables::{BLOCKS, INDEX};
 

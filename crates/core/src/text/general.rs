@@ -83,7 +83,7 @@ impl Composer<'_> {
         self.starter = Some(starter);
     }
 
-    /// Writes the starter and its marks, and forgets them.
+    /// Writes the starter and its marks, and removes them from the composer.
     fn end_starter(&mut self) {
         self.compose_marks();
         let marks = self.marks.drain(..).map(|(_, mark)| mark);

@@ -152,7 +152,8 @@ fn previous_char(source: &str, floor: usize, at: usize) -> usize {
 }
 
 /// Appends the normalised form of a character that changes by itself. The arms have the common characters of real
-/// texts: capitals with accents, Greek, Cyrillic, full-width punctuation. All others go through the general algorithm.
+/// texts: capitals with accents, Greek, Cyrillic, full-width punctuation. All other characters go through the general
+/// algorithm.
 #[inline]
 fn push_mapped(c: char, alone: &str, out: &mut String) {
     let code = c as u32;

@@ -46,7 +46,8 @@ struct StepChange {
     normal: usize,
     /// End of the source of the text before this place.
     before: usize,
-    /// Beginning of the source of the text after this place. It is greater than `before` if text was left out here.
+    /// Beginning of the source of the text after this place. `source` is greater than `before` if text was left out
+    /// here.
     source: usize,
 }
 

@@ -80,7 +80,8 @@ pub(super) fn shared_needed(left: usize, right: usize, threshold: f64) -> Option
     Some(needed)
 }
 
-/// Counts the shared elements of two sorted sets. It stops and returns `None` when `needed` can no longer be reached.
+/// Counts the shared elements of two sorted sets. When `needed` can no longer be reached, `merge` stops and returns
+/// `None`.
 pub(super) fn merge(a: &[u64], b: &[u64], needed: usize) -> Option<usize> {
     /// Number of steps between two checks of this bound. With so many steps, the time of the checks does not matter.
     const STRIDE: usize = 64;

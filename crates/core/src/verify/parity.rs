@@ -8,7 +8,7 @@
 //! - **Folding.** The exclusive or of the two halves of an array is the array with half as many bits. A folded array is
 //!   compared faster and rejects fewer pairs. For two similar sets, the sum of their two [`allowance`]s bounds the
 //!   number of different bits.
-//! - **Error.** None: the bound never rejects a similar pair. It may fail to reject pairs that are not similar.
+//! - **Error.** None: the bound never rejects a similar pair. The bound may fail to reject pairs that are not similar.
 //! - **Use when** many pairs that are nearly similar must be compared. The array is the [odd
 //!   sketch](crate::sketch::odd) of a whole set, used for a proof and not for an estimate.
 
@@ -82,8 +82,8 @@ pub fn allowance(size: usize, threshold: f64) -> u64 {
 pub struct Bound {
     size: usize,
     threshold: f64,
-    /// The cached bound plus two, by the size of the other set. It is 1 if no set of that size is similar, and 0 if it
-    /// is not computed yet.
+    /// Cached bound plus two, by the size of the other set. An entry is 1 if no set of that size is similar, and 0 if
+    /// the bound is not computed yet.
     remembered: Vec<u32>,
 }
 

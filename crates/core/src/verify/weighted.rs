@@ -32,7 +32,8 @@ impl WeightedOverlap {
     /// Sums the shared weights of two sets; `None` if their weighted Jaccard similarity is below `threshold`.
     #[must_use]
     pub fn at_least(a: &WeightedSet, b: &WeightedSet, threshold: f64) -> Option<Self> {
-        /// Number of shingles between two checks of the bound. With so many, the time of the checks does not matter.
+        /// Number of shingles between two checks of the bound. With so many shingles, the time of the checks does not
+        /// matter.
         const STRIDE: usize = 64;
         let totals = (a.total(), b.total());
         let weight = totals.0 + totals.1;

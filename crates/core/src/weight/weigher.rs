@@ -119,7 +119,8 @@ impl Weigher {
         set
     }
 
-    /// Returns the distinct shingles of a document that are not ignored, in ascending order. They are stored in `work`.
+    /// Returns the distinct shingles of a document that are not ignored, in ascending order. The shingles are stored in
+    /// `work`.
     pub fn remaining<'w>(&self, shingles: &[u64], work: &'w mut WeigherBuffers) -> &'w [u64] {
         work.count(shingles);
         self.ignore(work);

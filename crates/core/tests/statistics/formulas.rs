@@ -120,9 +120,9 @@ fn reported_over_true(index: usize, overlap: Overlap) -> Option<[f64; 2]> {
 }
 
 /// The squared standard error that an estimate reports is on average its squared deviation from the truth, up to a
-/// relative error of order 1/k. This holds at similarities that are high enough for every sketch. Sketches that draw
-/// without replacement have smaller errors than they report. If a similarity is too low for a sketch, so that estimates
-/// are clamped to 0, the reported error is the true one or larger.
+/// relative error of order 1/k. This is tested at similarities that are high enough for every sketch. Sketches that
+/// draw without replacement have smaller errors than they report. If a similarity is too low for a sketch, so that
+/// estimates are clamped to 0, the reported error is the true one or larger.
 #[test]
 fn reported_errors_are_the_true_ones() {
     for (index, method) in Method::all(SIZES[0]).into_iter().enumerate() {

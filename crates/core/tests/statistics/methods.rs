@@ -1,5 +1,5 @@
 //! Tests every method over many seeds. Its count must follow its law, and its estimate must have the mean and the
-//! variance of the law. If there is no law, they must be those that the formula claims.
+//! variance of the law. If there is no law, the mean and the variance must be those that the formula claims.
 //!
 //! A point is a method, a similarity, a set size and a number of registers. Each point has its own seeds.
 

@@ -46,8 +46,9 @@ impl Overlap {
         self.aligned() as f64 / (self.union + self.shared - self.aligned()) as f64
     }
 
-    /// Returns the two documents. About half of the shared shingles keep their places. The others move from one end of
-    /// the document to the other, so that they change their half and move by more than a quarter of the document:
+    /// Returns the two documents. About half of the shared shingles keep their places. The other shared shingles move
+    /// from one end of the document to the other end, so that they change their half and move by more than a quarter of
+    /// the document:
     ///
     /// ```text
     /// A   moved 1   kept 1   A's own   kept 2   moved 2

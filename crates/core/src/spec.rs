@@ -269,9 +269,11 @@ impl Spec {
     /// ```
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::SpecMismatch`], which names the first part that differs, if `weigher` or `table` does
-    /// not agree with the spec. Fails with [`ErrorKind::Unsupported`] if the spec weighs shingles for a sketch of sets,
-    /// and with [`ErrorKind::OutOfRange`] if a number of the sketch is out of its range.
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::SpecMismatch`], which names the first part that differs, if `weigher` or `table` does not agree
+    ///   with the spec;
+    /// - [`ErrorKind::Unsupported`] if the spec weighs shingles for a sketch of sets;
+    /// - [`ErrorKind::OutOfRange`] if a number of the sketch is out of its range.
     pub fn weighing_sketcher(&self, weigher: Weigher, table: Option<u64>) -> Result<SpecSketcher, Error> {
         let ignored = weigher.ignored();
         let found = WeightSpec {

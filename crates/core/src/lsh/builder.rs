@@ -62,7 +62,7 @@ impl<K: Eq + Hash> LshBuilder<K> {
     /// Checks all settings and makes the index.
     ///
     /// # Errors
-    /// Fails with
+    /// Fails with one of these kinds:
     /// - [`ErrorKind::Unsupported`] if the sketch of the spec has no registers that can be banded, such as `b-bit`, or
     ///   if shingles are to be kept for a sketch of weighted sets;
     /// - [`ErrorKind::Weighted`] if the spec has weights;

@@ -42,10 +42,12 @@ impl<K: Eq + Hash> Lsh<K> {
     /// ```
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::DuplicateKey`] if a key is in the index already or is repeated, with
-    /// [`ErrorKind::ShortDocument`] if the spec rejects short texts and a text is short, and with
-    /// [`ErrorKind::OutOfRange`] if `threads` is 0 or the index would have more than 4,294,967,294 documents. The first
-    /// two kinds contain the position of the first document at fault. On an error the index is unchanged.
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::DuplicateKey`] if a key is in the index already or is repeated;
+    /// - [`ErrorKind::ShortDocument`] if the spec rejects short texts and a text is short;
+    /// - [`ErrorKind::OutOfRange`] if `threads` is 0 or the index would have more than 4,294,967,294 documents.
+    ///
+    /// The first two kinds contain the position of the first document at fault. On an error the index is unchanged.
     pub fn insert_many<T: AsRef<str> + Sync>(
         &mut self,
         documents: impl IntoIterator<Item = (K, T)>,

@@ -220,10 +220,14 @@ impl<K: Eq + Hash> Lsh<K> {
     /// Inserts a document: a text, its shingles, or a sketch by the spec of the index.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::DuplicateKey`] if the key is in the index already, with [`ErrorKind::ShortDocument`] if
-    /// the spec rejects short texts and the text is short, with [`ErrorKind::SpecMismatch`] if a sketch was made by
-    /// another spec, and with [`ErrorKind::OutOfRange`] if a sketch is given to an index that keeps shingles or the
-    /// index has 4,294,967,294 documents. On an error the index is unchanged.
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::DuplicateKey`] if the key is in the index already;
+    /// - [`ErrorKind::ShortDocument`] if the spec rejects short texts and the text is short;
+    /// - [`ErrorKind::SpecMismatch`] if a sketch was made by another spec;
+    /// - [`ErrorKind::OutOfRange`] if a sketch is given to an index that keeps shingles, or if the index has
+    ///   4,294,967,294 documents.
+    ///
+    /// On an error the index is unchanged.
     pub fn insert<'a>(&mut self, key: K, document: impl Into<Sketchable<'a>>) -> Result<(), Error> {
         let mut buffers = std::mem::take(&mut self.buffers);
         let result = self.insert_by(key, document.into(), &mut buffers);
@@ -290,10 +294,13 @@ impl<K: Eq + Hash> Lsh<K> {
     /// length can be checked.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`] if the numbers of keys and rows differ, if rows do not have the length of
-    /// the spec, if the index keeps shingles, if `threads` is 0, or if the index would have more than 4,294,967,294
-    /// documents. Fails with [`ErrorKind::DuplicateKey`] if a key is in the index already or is repeated. On an error
-    /// the index is unchanged.
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::OutOfRange`] if the numbers of keys and rows differ, if rows do not have the length of the spec,
+    ///   or if the index keeps shingles;
+    /// - [`ErrorKind::OutOfRange`] if `threads` is 0, or if the index would have more than 4,294,967,294 documents;
+    /// - [`ErrorKind::DuplicateKey`] if a key is in the index already or is repeated.
+    ///
+    /// On an error the index is unchanged.
     pub fn insert_sketches(
         &mut self,
         keys: impl IntoIterator<Item = K>,
@@ -368,9 +375,12 @@ impl<K: Eq + Hash> Lsh<K> {
     /// Appends all documents of another index, in their order. Bands, rows and threshold stay those of this index.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::SpecMismatch`] if the specs differ or only one of the two indexes keeps shingles, with
-    /// [`ErrorKind::DuplicateKey`] if both have the same key, and with [`ErrorKind::OutOfRange`] if they have more than
-    /// 4,294,967,294 documents together. On an error this index is unchanged.
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::SpecMismatch`] if the specs differ, or if only one of the two indexes keeps shingles;
+    /// - [`ErrorKind::DuplicateKey`] if both indexes have the same key;
+    /// - [`ErrorKind::OutOfRange`] if the indexes have more than 4,294,967,294 documents together.
+    ///
+    /// On an error this index is unchanged.
     pub fn merge(&mut self, mut other: Self) -> Result<(), Error> {
         self.spec.check(&other.spec)?;
         if self.keeps_shingles() != other.keeps_shingles() {

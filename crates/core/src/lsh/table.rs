@@ -10,7 +10,7 @@ use super::band_keys::{BLOCK, NONE};
 
 /// A bucket without an entry. No slot has the number `u32::MAX`, so no entry has this value.
 const VACANT: u64 = u64::MAX;
-/// Value of [`SlotLink::before`] in the first slot of a chain.
+/// Value of [`SlotLink::before`] at the end of a chain.
 const END: u32 = u32::MAX;
 /// Least number of buckets of a table that is not empty.
 const FEWEST: usize = 16;

@@ -52,7 +52,7 @@
 //!  └ hash, kernel    └ estimate                             └ keep, calendar
 //! ```
 //!
-//! The crate has no files, clocks, environment variables or global state; the crates around it have them. Only
+//! The crate uses no files, clocks, environment variables or global state; the crates that use it do. Only
 //! [`Lsh::insert_many`] and [`Lsh::insert_sketches`] start threads. The caller sets their number.
 //!
 //! # Features

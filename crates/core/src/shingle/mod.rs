@@ -323,8 +323,8 @@ impl Shingles {
     }
 }
 
-/// Returns the bytes of shingles from which an equality key is made: little-endian, eight per shingle. On a
-/// little-endian machine it copies nothing.
+/// Returns the bytes of shingles from which an equality key is made: little-endian, eight per shingle. A little-endian
+/// machine borrows the bytes and copies nothing.
 fn key_bytes(hashes: &[u64]) -> Cow<'_, [u8]> {
     if cfg!(target_endian = "little") {
         Cow::Borrowed(bytemuck::cast_slice(hashes))

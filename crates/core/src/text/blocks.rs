@@ -39,8 +39,7 @@ impl Normalizer {
 
     /// Reports whether there is a seam between two neighbouring characters.
     fn is_seam(&self, before: char, after: char) -> bool {
-        // The first and the last character of the normalised form of these characters are known: they stay as they are,
-        // or become lower case.
+        // Plain characters have a known normalised form: they stay as they are, or become lower case.
         let is_plain = |c: char| c.is_ascii() || CharClass::of(c).is_inert();
         let space = self.normalization.space;
         if CharClass::of(after).form() == FormClass::Combining {

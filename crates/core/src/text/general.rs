@@ -3,8 +3,8 @@
 //! - **Idea.** Characters are decomposed, and marks are sorted by their combining class. Characters that compose with
 //!   the starter before them are composed, and each resulting character is folded. `normalize` calls this code only for
 //!   sequences that it cannot copy.
-//! - **Cost.** Three look-ups per character, by binary search among at most 256 entries, and one look-up per attempted
-//!   composition, among all compositions.
+//! - **Cost.** Three binary searches per character, among at most 256 entries each, and one per attempted composition,
+//!   among all compositions.
 //! - **Differs.** Hangul syllables are not decomposed, because they would be composed again.
 //! - **Checked.** `unicode_tables` compares the result with ICU for every character, every composition, and random
 //!   sequences of characters that change.

@@ -13,7 +13,7 @@ const INLINE: [&str; 30] = [
     "wbr",
 ];
 
-/// Elements whose content is removed with them.
+/// Elements that are removed together with their content.
 const HIDDEN: [&str; 2] = ["script", "style"];
 
 /// Appends `source` to `out` without its markup.

@@ -51,8 +51,8 @@ struct StepChange {
     source: usize,
 }
 
-/// Returns the beginning of the source of the byte at `normal`. The source advances together with `normal` from the
-/// mark before, but not beyond the next mark.
+/// Returns the offset in the source text from which the byte at `normal` came. The offset advances together with
+/// `normal` from the mark before, but not beyond the next mark.
 fn begin(marks: &[StepChange], normal: usize) -> usize {
     let next = marks.partition_point(|mark| mark.normal <= normal);
     let Some(mark) = next.checked_sub(1).and_then(|at| marks.get(at)) else { return normal };
@@ -60,7 +60,7 @@ fn begin(marks: &[StepChange], normal: usize) -> usize {
     marks.get(next).map_or(reached, |following| reached.min(following.before))
 }
 
-/// Returns the end of the source of the byte directly before `normal`.
+/// Returns the offset in the source text at which the byte directly before `normal` ends.
 fn end(marks: &[StepChange], normal: usize) -> usize {
     let next = marks.partition_point(|mark| mark.normal < normal);
     match marks.get(next) {

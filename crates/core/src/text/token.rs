@@ -1,4 +1,4 @@
-//! Tokens: words in scripts written with spaces, and single characters in scripts written without.
+//! Tokens: words in scripts written with spaces, and single characters in scripts written without spaces.
 //!
 //! A token is one character whose script is Han, Hiragana, Katakana, Thai, Lao, Khmer or Myanmar, or a maximal run of
 //! other characters that are Alphabetic, Mark, Number or `_`. No dictionary is needed. `don't` and `3.14` are two

@@ -21,7 +21,7 @@ pub const WORDS: usize = 32;
 /// Number of words of the largest array.
 pub const MOST_WORDS: usize = 256;
 
-/// Number of sizes of sets for which the bound is cached.
+/// Number of set sizes for which the bound is cached.
 const REMEMBERED: usize = 4096;
 
 /// Returns the number of words of an array that distinguishes sets of `size` shingles: at least eight bits per shingle,
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn larger_sets_need_wider_arrays() {
         assert_eq!([0, 100, 256, 257, 1024, 5000].map(words_for), [32, 32, 64, 128, 256, 256]);
-        // The similarity is 0.776, and the threshold is 0.8: 1024 bits leave all pairs open.
+        // The similarity is 0.776, and the threshold is 0.8: 1024 bits rule out no pair.
         let ruled_out = |words: usize| {
             let open = |n: u64| {
                 let (a, b) = (

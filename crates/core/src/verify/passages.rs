@@ -96,9 +96,9 @@ fn walk(left: &[u64], right: &[u64], places: &[(u64, u32)], part: Range<usize>, 
 /// Returns the longest run that two documents share, and the first one if several are equally long. Returns `None` if
 /// the documents share no shingle.
 ///
-/// The length is doubled as long as the documents share a run of it, and the exact length is found by bisection. Names
-/// identify runs of one length; a run of up to twice that length is identified by the names of its beginning and its
-/// end.
+/// The length is doubled as long as the documents share a run of this length. Bisection then finds the exact length.
+/// Names identify runs of one length, and the names of its beginning and its end identify a run of up to twice that
+/// length.
 fn longest_run(left: &[u64], right: &[u64]) -> Option<Passage> {
     let mut names = Names::of(left.iter().copied().map(Some), right.iter().copied().map(Some))?;
     let mut shingles = 1;
@@ -184,8 +184,8 @@ fn sorted(values: impl Iterator<Item = Option<u64>>) -> (Vec<(u64, u32)>, Vec<Op
 /// one in both documents. `passages` must be in the order of the left document, as [`shared_passages`] returns them.
 #[must_use]
 pub fn moved(passages: &[Passage]) -> Vec<bool> {
-    // For each end on the right, the best chain that ends there. Only chains that are better than all chains ending
-    // earlier are kept.
+    // Map from an end in the right document to the best chain that ends there. A chain is kept only if it is better
+    // than all chains that end earlier.
     let mut best: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
     let mut before: Vec<Option<usize>> = vec![];
     for (number, passage) in passages.iter().enumerate() {

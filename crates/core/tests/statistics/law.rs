@@ -98,7 +98,7 @@ mod tests {
         near(&hypergeometric(3, 3, 2), &[0.0, 0.0, 1.0]);
         near(&sum(&binomial(3, 0.3), &binomial(2, 0.3)), &binomial(5, 0.3));
         near(&both(&[0.5, 0.5], &[0.25, 0.75]), &[0.125, 0.375, 0.125, 0.375]);
-        // One pair of flips in two bits gives no ones or two ones.
+        // Two flips at random places of two bits leave no ones or two ones.
         near(&flips(2, &[0.0, 1.0]), &[0.5, 0.0, 0.5]);
         near(&flips(4, &[0.5, 0.5]), &[0.5 + 0.125, 0.0, 0.375, 0.0, 0.0]);
     }

@@ -129,7 +129,8 @@ fn large_sets() {
     check_methods(64, LARGE, trials(500), 3);
 }
 
-// The combinations above leave these out. Each is a test of its own, so that all cores are busy.
+// The tests above leave out the following combinations. Each combination is a test of its own, so that all cores are
+// busy.
 
 #[test]
 #[ignore = "long: minutes of sketching"]

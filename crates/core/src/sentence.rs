@@ -26,8 +26,8 @@ pub struct Sentence {
     parts: Vec<SentencePart>,
 }
 
-/// A part of a sentence. [`Display`](fmt::Display) writes settings like the methods of builders, such as `max_rejects =
-/// 5`.
+/// A part of a sentence. [`Display`](fmt::Display) writes settings as builders name their methods, such as `max_rejects
+/// = 5`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SentencePart {

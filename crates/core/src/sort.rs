@@ -5,8 +5,8 @@
 //! are not spread evenly are also sorted correctly, in O(n log n). The benchmark `verify` compares this sort with a
 //! comparison sort.
 
-/// With up to 2¹² runs, the counters are on the stack and in the first-level cache. With up to 2⁹ runs, fewer counters
-/// have to be cleared.
+/// Logarithm of the greatest number of runs whose counters are on the stack, in the first-level cache. Up to 2⁹ runs
+/// ([`FEW_BITS`]) have an array of their own, so that fewer counters are cleared.
 const NEAR_BITS: u32 = 12;
 const FEW_BITS: u32 = 9;
 /// Logarithm of the greatest number of runs. Counters for more runs would not fit into the second-level cache.

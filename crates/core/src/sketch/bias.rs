@@ -185,8 +185,7 @@ fn clamped_normal(mean: f64, deviation: f64) -> f64 {
     sum / total
 }
 
-/// The distribution of a count: the probabilities of `first` and the counts after it. All other counts have probability
-/// 0.
+/// Distribution of a count: the probabilities of `first` and the counts after it. All other counts have probability 0.
 #[derive(Debug, Clone)]
 struct CountLaw {
     first: usize,

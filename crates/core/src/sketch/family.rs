@@ -7,8 +7,8 @@
 //! - **Symbols.** k → registers; the functions are those of [`Modular`], [`Multiplicative`] and [`Murmur3`].
 //! - **Formula.** The files of the families have the formulas. `Murmur3` begins with the upper half of `SplitMix64`'s
 //!   first number.
-//! - **Cost.** k functions per shingle, computed one after the other. This takes some 100 times as long as the default
-//!   family, which is vectorised.
+//! - **Cost.** k functions per shingle are computed one after the other. This takes some 100 times as long as the
+//!   default family, which is vectorised.
 //! - **Error.** As for `MinHash`, the estimate is unbiased with variance J(1−J)/k, because keys are mixed first.
 //!   Registers keep 32 bits.
 //! - **Differs.** The sources hash row numbers unmixed, with the biases of E-33 to E-36; here keys are mixed first.

@@ -2,8 +2,8 @@
 //!
 //! - **Paper.** Li, Owen and Zhang, *One permutation hashing*, NIPS 2012; rotation: Shrivastava and Li, *Densifying one
 //!   permutation hashing via rotation for fast near neighbor search*, ICML 2014; optimal: Shrivastava, *Optimal
-//!   densification for fast and accurate minwise hashing*, ICML 2017; [Hassanian-esfahani 2018](crate#sources), Table
-//!   1.
+//!   densification for fast and accurate minwise hashing*, ICML 2017; Table 1 of [Hassanian-esfahani
+//!   2018](crate#sources).
 //! - **Idea.** One hash function throws the shingles into k bins and each bin keeps its least value, so that k
 //!   registers cost one hash per shingle. Short documents leave bins empty. Densification fills an empty bin with the
 //!   value of another bin, which is chosen in the same way for every document.
@@ -12,8 +12,8 @@
 //!   ⌊h·k/2⁶⁴⌋. The value is the upper 32 of the 64 bits of h·k mod 2⁶⁴, at most 2³² − 2. Rotation: an empty bin looks
 //!   to its right, circularly, for the first bin that is not empty, and takes value + 0x9e3779b1·distance mod 2³².
 //!   Optimal densification: empty bin j tries the bins ⌊fmix32(c + 32j + i)·k/2³²⌋ for i = 0…31, and takes the value of
-//!   the first that was not empty. If all 32 were empty, it takes the non-empty bin with the least fmix32(fmix32(c ⊕ j)
-//!   + bin). c is the upper half of the second number of the `SplitMix64`.
+//!   the first that was not empty. If all 32 bins were empty, it takes the non-empty bin with the least fmix32(fmix32(c
+//!   ⊕ j) + bin). c is the upper half of the second number of the `SplitMix64`.
 //! - **Cost.** One hash per shingle and O(k); 4k bytes per sketch.
 //! - **Error.** The estimate is unbiased in all three forms. With Q of [`estimate::one_permutation`], its variance is
 //!   J(1−J)·(u·E(Q)/k² − 1)/(u−1). For u ≫ k this is about (1−k/u)·J(1−J)/k. For u ≪ k it is 1.5 to 2·J(1−J)/k with

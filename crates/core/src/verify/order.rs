@@ -1,10 +1,10 @@
 //! The alignment share: whether two documents have their shared shingles at the same places.
 //!
 //! - **Paper.** The idea is that of Sectional `MinHash`, computed exactly.
-//! - **Idea.** The place of a shingle is the position of its first occurrence over the number of positions, from 0 to
-//! 1. The alignment share of a pair is the share of its common shingles whose places differ by at most [`TOLERANCE`].
-//!    Light edits and insertions leave the share near 1. Paragraphs in another order reduce the share to about 0.19,
-//!    which is the value for random places.
+//! - **Idea.** The place of a shingle is a number from 0 to 1: the position of its first occurrence over the number of
+//!   positions. The alignment share of a pair is the share of its common shingles whose places differ by at most
+//!   [`TOLERANCE`]. Light edits and insertions leave the share near 1. Paragraphs in another order reduce the share to
+//!   about 0.19, which is the value for random places.
 //! - **Differs.** [Hassanian-esfahani 2018](crate#sources), §4, cuts documents into sections, and an insertion moves
 //!   shingles across the cuts (E-12). A tolerance for places has no cuts.
 //! - **Use when** the same passages in another order are to count as another document.

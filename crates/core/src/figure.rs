@@ -1,7 +1,7 @@
 //! Numbers as people read and write them. All messages, progress bars, summaries and reports have the same thousands
 //! separator, one unit per size and the same form of percentages. Shares that people type are read in one place.
 
-/// Writes a number with a comma between groups of three digits.
+/// Formats a number with a comma between groups of three digits.
 ///
 /// ```
 /// assert_eq!(minwise::figure::grouped(1_204_113), "1,204,113");
@@ -19,7 +19,7 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
-/// Writes a number and a noun, which is in the plural unless the number is 1.
+/// Formats a number and a noun, which is in the plural unless the number is 1.
 ///
 /// ```
 /// assert_eq!(minwise::figure::counted(1, "match"), "1 match");
@@ -35,7 +35,7 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", grouped(number))
 }
 
-/// Writes a number, a noun and a verb. The verb is `one` if the number is 1, otherwise `several`.
+/// Formats a number, a noun and a verb. The verb is `one` if the number is 1, otherwise `several`.
 ///
 /// ```
 /// use minwise::figure::subject;
@@ -47,7 +47,7 @@ pub fn subject(number: u64, noun: &str, [one, several]: [&str; 2]) -> String {
     format!("{} {}", counted(number, noun), if number == 1 { one } else { several })
 }
 
-/// Writes a number of bytes in decimal units: 1 kB is 1,000 bytes.
+/// Formats a number of bytes in decimal units: 1 kB is 1,000 bytes.
 ///
 /// ```
 /// assert_eq!(minwise::figure::size(149_365_360), "149.4 MB");
@@ -63,7 +63,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// Writes a part of a whole as a percentage with one decimal.
+/// Formats a part of a whole as a percentage with one decimal.
 ///
 /// A part that is neither 0 nor the whole is never rounded to 0 % or 100 %.
 ///
@@ -84,7 +84,7 @@ pub fn percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// Writes a probability or a recall as a percentage with two decimals. Only 1 itself gives 100 %.
+/// Formats a probability or a recall as a percentage with two decimals. Only 1 itself gives 100 %.
 ///
 /// ```
 /// use minwise::figure::probability;
@@ -101,7 +101,7 @@ pub fn probability(share: f64) -> String {
     }
 }
 
-/// Writes the lower bound of a probability as a percentage with two decimals. The bound is rounded down, so that it
+/// Formats the lower bound of a probability as a percentage with two decimals. The bound is rounded down, so that it
 /// stays true.
 ///
 /// ```
@@ -113,7 +113,7 @@ pub fn lower_bound(share: f64) -> String {
     hundredths_of_percent(hundredths(share).floor())
 }
 
-/// Writes a 95 % confidence interval as percentages with two decimals, rounded outwards. An end at 0 % or 100 % is left
+/// Formats a 95 % confidence interval as percentages with two decimals, rounded outwards. An end at 0 % or 100 % is left
 /// out, because it bounds nothing. Returns `None` if both ends are equal, because the value is then exact.
 ///
 /// ```
@@ -149,7 +149,7 @@ fn hundredths_of_percent(hundredths: f64) -> String {
     format!("{:.2} %", hundredths / 100.0)
 }
 
-/// Writes a share as a percentage with one decimal. Only 1 itself gives 100 %, and only 0 itself gives 0 %.
+/// Formats a share as a percentage with one decimal. Only 1 itself gives 100 %, and only 0 itself gives 0 %.
 ///
 /// ```
 /// use minwise::figure::share;
@@ -187,7 +187,7 @@ pub(crate) fn share_of_percent(percent: &str) -> Option<f64> {
     format!("{percent}e-2").parse().ok()
 }
 
-/// Writes a similarity with `decimals` decimals. A similarity below 1 is never rounded up to 1.
+/// Formats a similarity with `decimals` decimals. A similarity below 1 is never rounded up to 1.
 ///
 /// ```
 /// use minwise::figure::similarity;

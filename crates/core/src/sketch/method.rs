@@ -62,7 +62,7 @@ pub enum Base {
 pub struct RegisterSource {
     /// The kind of the registers.
     pub base: Base,
-    /// k: the number of registers.
+    /// Number of registers (k).
     pub registers: usize,
 }
 
@@ -100,23 +100,23 @@ pub enum Method {
     Odd(usize, RegisterSource),
     /// Minima with the sections of their shingles (post-tag).
     Sectional {
-        /// s: the number of sections.
+        /// Number of sections (s).
         sections: usize,
         /// The section of a shingle that occurs in several sections.
         policy: Policy,
-        /// k: the number of registers.
+        /// Number of registers (k).
         registers: usize,
     },
     /// Minima with fine positions, which agree if they are at most half a section apart.
     Tolerant {
-        /// s: the number of sections.
+        /// Number of sections (s).
         sections: usize,
-        /// k: the number of registers.
+        /// Number of registers (k).
         registers: usize,
     },
     /// Registers of shingles that were hashed together with their sections (pre-tag).
     PreTagged {
-        /// s: the number of sections.
+        /// Number of sections (s).
         sections: usize,
         /// Kind and number of the registers.
         source: RegisterSource,

@@ -44,10 +44,10 @@ pub struct Origins {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct StepChange {
     normal: usize,
-    /// End of the source of the text before this place.
+    /// Offset in the source text at which the text before this place ends.
     before: usize,
-    /// Beginning of the source of the text after this place. `source` is greater than `before` if text was left out
-    /// here.
+    /// Offset in the source text at which the text after this place begins. `source` is greater than `before` if text
+    /// was left out here.
     source: usize,
 }
 

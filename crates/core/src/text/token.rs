@@ -101,7 +101,7 @@ struct BlockSeam {
     bytes: u32,
     /// Mask of those bytes counted by `bytes` that belong to a run.
     run: u64,
-    /// Mask of the end of the character that crosses the seam, if it stands alone.
+    /// Mask with a bit at the end of the character that crosses the seam, if this character is a token by itself.
     alone_ends: u64,
 }
 

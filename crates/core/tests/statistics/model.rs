@@ -263,9 +263,9 @@ fn min_max_law(overlap: Overlap, k: usize) -> Vec<f64> {
     (0..k / 2).fold(vec![1.0], |law, _| sum(&law, &one))
 }
 
-/// Returns the model of one-permutation hashing with empty bins. The occupied bins show one shingle each, drawn without
-/// replacement. The outcome is the pair of the number of bins that are empty in both documents, and the number of
-/// matches.
+/// Returns the model of one-permutation hashing with empty bins. Each occupied bin shows one shingle, and the shingles
+/// are drawn without replacement. The outcome is the pair of the number of bins that are empty in both documents, and
+/// the number of matches.
 fn raw_one_permutation(bins: usize, Overlap { union, shared }: Overlap) -> Model {
     let row = bins + 1;
     let empty_law = empty_bins_law(union, bins);

@@ -113,8 +113,8 @@ pub fn lower_bound(share: f64) -> String {
     hundredths_of_percent(hundredths(share).floor())
 }
 
-/// Formats a 95 % confidence interval as percentages with two decimals, rounded outwards. An end at 0 % or 100 % is left
-/// out, because it bounds nothing. Returns `None` if both ends are equal, because the value is then exact.
+/// Formats a 95 % confidence interval as percentages with two decimals, rounded outwards. An end at 0 % or 100 % is
+/// left out, because it bounds nothing. Returns `None` if both ends are equal, because the value is then exact.
 ///
 /// ```
 /// use minwise::figure::interval;

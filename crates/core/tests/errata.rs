@@ -1,5 +1,5 @@
 //! Errors of the sources, each shown by the behaviour of the library. `docs/concepts/errata.md` lists all errors. Most
-//! are tested beside the algorithm; the others have one test each here.
+//! errors are tested beside the algorithm. The other errors have one test each in this file.
 
 use std::collections::BTreeSet;
 

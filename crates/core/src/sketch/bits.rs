@@ -23,7 +23,7 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// Returns this whole number of bits per register; `None` if it is not from 1 to 16.
+    /// Returns the setting for a whole number of bits per register; `None` if `bits` is not from 1 to 16.
     #[must_use]
     pub fn whole(bits: u32) -> Option<Self> {
         (1..=16).contains(&bits).then(|| Self { thousandths: bits * 1000 })

@@ -9,10 +9,10 @@
 //!   take about k ln k darts for a document of any length, where [`icws`](super::icws) processes all shingles k times.
 //! - **Symbols.** b → the row, ranks from 2ᵇ to 2ᵇ⁺¹; θ → the greatest rank; k → `registers`.
 //! - **Formula.** In row b of a shingle, the gaps between darts along the weights are −ln(1 − U)·2⁻ᵇ. Each row is thus
-//!   a Poisson process, and all rows together are a uniform one. Each dart has a register, a rank in its row and a name
-//!   of 32 bits, all keyed by shingle and row. The key of a shingle is fmix64(x ⊕ s₀), and the salts of the rows come
-//!   from s₁, where s₀ and s₁ are the first two numbers of `SplitMix64` from the seed. A register holds the name of its
-//!   dart.
+//!   a Poisson process, and all rows together are a uniform Poisson process. Each dart has a register, a rank in its
+//!   row and a name of 32 bits, all keyed by shingle and row. The key of a shingle is fmix64(x ⊕ s₀), and the salts of
+//!   the rows come from s₁, where s₀ and s₁ are the first two numbers of `SplitMix64` from the seed. A register holds
+//!   the name of its dart.
 //! - **Cost.** Some 35 linear hashes of 32 bits per shingle, for any k, and on average 1.5 k (ln k + ½) darts per
 //!   document. For k = 128, the time is two to three times that of [`MinHash`](super::MinHash) on the same vector
 //!   kernel for documents of 2000 shingles or more, nine times at 200 and 35 times at 40 (the benchmark `weighted` of

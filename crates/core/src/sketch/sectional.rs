@@ -502,8 +502,8 @@ impl PreTagged {
         assert!(sections > 0, "a document has at least one section");
         out.clear();
         let tagged = |position, shingle: u64| {
-            // The first section leaves the shingle unchanged. Because of the factor, the hash of another section is not
-            // the hash of a small id, which a shingle may be.
+            // The first section leaves the shingle unchanged. Shingles may be hashes of small ids, and the factor
+            // prevents the hash of a section from being such a hash, too.
             shingle
                 ^ fmix64(u64::from(section(position, shingles.len(), sections)).wrapping_mul(FIBONACCI_64))
         };

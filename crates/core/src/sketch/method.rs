@@ -80,11 +80,11 @@ pub struct Mixture {
 pub enum Method {
     /// Whole registers.
     Registers(RegisterSource),
-    /// The bins of one-permutation hashing, some of which stay empty.
+    /// The bins of one-permutation hashing, some of which stay empty; the number is the number of bins.
     RawOnePermutation(usize),
-    /// The k least values.
+    /// The k least values of one function; the number is k.
     BottomK(usize),
-    /// The lowest b bits of every register.
+    /// The lowest b bits of every register; the number is b.
     BBit(u32, RegisterSource),
     /// The parity of every register.
     BitHash(RegisterSource),
@@ -96,7 +96,7 @@ pub enum Method {
     ThreeQuarter(ThreeQuarter, RegisterSource),
     /// Groups of registers that must agree together: the size of a group, and the number of bits per register.
     Connected(usize, u32, RegisterSource),
-    /// The parities of the registers that fall on each bit; the number of bits.
+    /// An odd sketch, in which each register flips one bit; the number is the number of bits.
     Odd(usize, RegisterSource),
     /// Minima with the sections of their shingles (post-tag).
     Sectional {

@@ -5,16 +5,16 @@
 //!
 //! | sketch | registers agree with probability | use when |
 //! |---|---|---|
-//! | [`minhash`] | J | always, until memory or speed says otherwise |
-//! | [`family`] | J | results with a hash family of the [sources](crate#sources) are to be repeated |
-//! | [`min_max`] | J | each function should give two registers |
-//! | [`one_permutation`] | J (densified) | documents are long and hashing is what takes the time |
+//! | [`minhash`] | J | always, unless memory or speed matters more |
+//! | [`family`] | J | results with a hash family of the [sources](crate#sources) should be repeated |
+//! | [`min_max`] | J | documents have few shingles |
+//! | [`one_permutation`] | J (densified) | documents are long and hashing takes most of the time |
 //! | [`super_minhash`], [`fast_similarity`] | J | documents are short and the variance matters |
-//! | [`bottom_k`] | – | sets are to be merged and counted; it cannot be banded |
-//! | [`b_bit`], [`bit_hash`] | 2⁻ᵇ + (1 − 2⁻ᵇ)J | sketches are kept by the million and compared, not banded |
-//! | [`fractional_bit`] | see the module | a storage budget lies between whole bits, or similarities near 1 matter only |
-//! | [`connected_bit`], [`odd`] | see the modules | comparisons are to be few and wide; similarities near 1 |
-//! | [`sectional`] | qJ | order matters: the same words in another order are to be told apart |
+//! | [`bottom_k`] | – | sets should be merged and counted; it cannot be banded |
+//! | [`b_bit`], [`bit_hash`] | 2⁻ᵇ + (1 − 2⁻ᵇ)J | millions of sketches are kept and compared, not banded |
+//! | [`fractional_bit`] | see the module | a storage budget lies between whole bits, or only similarities near 1 matter |
+//! | [`connected_bit`], [`odd`] | see the modules | only similarities near 1 matter |
+//! | [`sectional`] | qJ | order matters: a text and a reordered text should differ |
 //! | [`dart`], [`icws`], [`cws`], [`zero_bit`] | Jw; at least Jw | shingles have weights: see [`weighted`] |
 //!
 //! [`Method::all`] lists the sketches of sets, and [`WeightedMethod::all`] lists the sketches of weighted sets. The

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`methods`] | every method of `Method::all`: measurements over many seeds follow the exact law of [`model`] |
 //! | [`bits`] | bits of registers that depend on one another |
-//! | [`formulas`] | summed over those laws, means and variances are those of the formulas of `estimate`; intervals cover |
+//! | [`formulas`] | sums over the laws of [`model`] give the means and variances of the formulas of `estimate`; intervals cover 95 % |
 //! | [`minhash`] | `MinHash` on ids and texts of several kinds, its bands, and the bias of unmixed ids that it avoids |
 //!
 //! **False alarms.** A single measurement of a correct sketch is more than four standard errors away with probability

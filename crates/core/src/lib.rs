@@ -59,8 +59,8 @@
 //!
 //! | feature | for | default |
 //! |---|---|---|
-//! | `serde` | `Serialize` and `Deserialize`, as below | no |
-//! | `exhaustive` | the tests of this crate alone: lists of sketches that must be complete. It may change in any version | no |
+//! | `serde` | `Serialize` and `Deserialize` for the values in the table below | no |
+//! | `exhaustive` | only the tests of this crate, whose lists of sketches must be complete. The feature may change in any version | no |
 //!
 //! With `serde`, every value that can be written can be read back, and the value that is read is equal to the one
 //! written:
@@ -69,7 +69,7 @@
 //! |---|---|
 //! | [`Spec`] and its parts, [`Filter`](filter::Filter), [`Clustering`](cluster::Clustering), [`Measure`](verify::Measure) | the text form, as `Display` writes it and `FromStr` reads it |
 //! | [`Estimate`](estimate::Estimate), [`Overlap`](verify::Overlap), [`Banding`](candidate::Banding), [`Look`](filter::Look), [`Edge`](cluster::Edge) and other results | a structure with the names of the fields |
-//! | [`Sketch`], [`Lsh`] | a structure with the versions of its form, of specs and of Unicode; another version is refused. There is no checksum: a spec that was edited is believed |
+//! | [`Sketch`], [`Lsh`] | a structure with the versions of its form, of specs and of Unicode; another version is refused. There is no checksum, so an edited spec is accepted |
 //!
 //! ```
 //! # #[cfg(feature = "serde")] {

@@ -10,8 +10,8 @@
 //! | 4 | 1 if the document has shingles, else 0 |
 //! | 4 + n | the [version of Unicode](crate::text::UNICODE): its length, and the text in UTF-8 |
 //! | 4 + n | the spec: its length, and its text form in UTF-8 |
-//! | 4 + 4·n | the words of the sketch: how many there are, and the words |
-//! | 8 | XXH3-64 of all bytes before |
+//! | 4 + 4·n | the words of the sketch: their number, and the words |
+//! | 8 | XXH3-64 of all preceding bytes |
 
 use std::fmt;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 /// | kind | [`merge`](Self::merge) | [`count`](Self::count) |
 /// |---|---|---|
 /// | `minhash` | yes | yes, with at least three registers |
-/// | `bottom-k` | yes | yes, with k of at least three; exactly below k |
+/// | `bottom-k` | yes | yes, if k is at least three; exact for fewer than k shingles |
 /// | `minhash` with another hash family (`minhash,murmur3`), `min-max`, `super-minhash`, `fast-similarity`, `one-permutation,raw` | yes | no |
 /// | all others, such as `b-bit` | no | no |
 ///

@@ -3,8 +3,8 @@
 //! | shingling | a shingle is | use when |
 //! |---|---|---|
 //! | `words:N` | N neighbouring tokens | texts; the default is `words:5` |
-//! | `chars:N` | N neighbouring characters | short texts, names, texts with many misspellings; N = 5 for those, 9 for long texts |
-//! | `terms` | one longer word, as in [Anonymous](crate#sources), §1 ([`terms`]) | results of that work are to be repeated |
+//! | `chars:N` | N neighbouring characters | short texts, names, texts with many misspellings (N = 5); long texts (N = 9) |
+//! | `terms` | one longer word, as in [Anonymous](crate#sources), §1 ([`terms`]) | results of this source should be repeated |
 //!
 //! With `,bag` behind it (`words:5,bag`), repeats count: a document is a bag, in which the second and each further
 //! occurrence of a shingle is a shingle of its own. The Jaccard similarity of such sets is that of the bags, Σ min / Σ

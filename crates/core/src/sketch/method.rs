@@ -9,9 +9,9 @@
 //! | `b-bit:2/minhash:256`, `bit-hash/minhash:256` | bits of registers |
 //! | `fractional:1x0.5+2x0.5/minhash:256`, `fractional,pooled:…` | a mixture of widths |
 //! | `xor:1/minhash:256`, `three-quarter/minhash:256`, `three-quarter,paper/…` | less than one bit per register |
-//! | `connected:4x1/minhash:256`, `odd:1024/minhash:256` | joined bits, parities |
-//! | `dart:128`, `icws:128`, `cws:128`, `zero-bit:128` | samples of weighted shingles; without weights, by their counts |
-//! | `sectional:s=2/minhash:128`, `s=2,last`, `s=2,mask`, `s=2,tolerant`, `s=2,pre` | registers with places |
+//! | `connected:4x1/minhash:256`, `odd:1024/minhash:256` | joined bits; parities of an odd sketch |
+//! | `dart:128`, `icws:128`, `cws:128`, `zero-bit:128` | samples of weighted shingles; without a weighting, weights are counts |
+//! | `sectional:s=2/minhash:128`, `s=2,last`, `s=2,mask`, `s=2,tolerant`, `s=2,pre` | registers with the sections of their shingles |
 
 use std::fmt;
 use std::str::FromStr;

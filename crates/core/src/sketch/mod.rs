@@ -13,7 +13,7 @@
 //! | [`bottom_k`] | – | sets should be merged and counted; it cannot be banded |
 //! | [`b_bit`], [`bit_hash`] | 2⁻ᵇ + (1 − 2⁻ᵇ)J | millions of sketches are kept and compared, not banded |
 //! | [`fractional_bit`] | see the module | a storage budget lies between whole bits, or only similarities near 1 matter |
-//! | [`connected_bit`], [`odd`] | see the modules | only similarities near 1 matter |
+//! | [`connected_bit`], [`odd`] | see the modules | comparisons should be few and wide, and only similarities near 1 matter |
 //! | [`sectional`] | qJ | order matters: a text and a reordered text should differ |
 //! | [`dart`], [`icws`], [`cws`], [`zero_bit`] | Jw; at least Jw | shingles have weights: see [`weighted`] |
 //!

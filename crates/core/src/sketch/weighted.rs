@@ -2,7 +2,7 @@
 //!
 //! | text form | sketch |
 //! |---|---|
-//! | `dart:128` | the least darts, which all registers share; the default |
+//! | `dart:128` | least darts, drawn once for all registers; the default |
 //! | `icws:128` | samples with their steps; several times slower |
 //! | `cws:128` | samples with their points, as first published; hundreds of times slower |
 //! | `zero-bit:128` | samples without their steps; biased, for long documents only |

@@ -6,7 +6,7 @@
 //!
 //! | form | `Ｓtraße  ﬁne` becomes | use when |
 //! |---|---|---|
-//! | `nfkc+casefold` | `strasse  fine` | always, unless there is a reason not to |
+//! | `nfkc+casefold` | `strasse  fine` | by default |
 //! | `casefold` | `ｓtrasse  fine` | width and ligatures carry meaning |
 //! | `none` | `Ｓtraße  ﬁne` | the text was normalised before, or every difference counts |
 //!

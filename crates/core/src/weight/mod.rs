@@ -7,11 +7,11 @@
 //!
 //! | [`Weighting`] | weight of a shingle that occurs n times among N | use when |
 //! |---|---|---|
-//! | `none` | 1 | sets are compared; the default |
+//! | `none` | 1 | sets are compared; this is the default |
 //! | `count` | n | repetition matters: bags of shingles |
 //! | `tf` | n / N | repetition matters and length does not: ten copies of a text in a row are like one |
 //! | `tf-idf` | n / N · ln(D / (d + 1)), if positive | shingles of many documents should count little |
-//! | `tf-idf,smooth` | n / N · ln(1 + D / (d + 1)) | as `tf-idf`, but no shingle is dropped: small collections |
+//! | `tf-idf,smooth` | n / N · ln(1 + D / (d + 1)) | collections are small: as `tf-idf`, but no shingle is dropped |
 //!
 //! D is the number of documents, and d the number of documents with the shingle, both from [`DocumentFrequencies`]. As
 //! published, `tf-idf` is zero for a shingle of all documents except one, and negative for a shingle of all documents

@@ -1,7 +1,7 @@
-"""A second implementation of the filter: tails in whole numbers, and the chances at the looks, register by register.
+"""A second implementation of the filter, with exact tails and with probabilities computed register by register.
 
-`reference.py` writes and checks `filter.toml` with it. Printed numbers are kept as text, as they are printed, and are
-right to half a unit of their last digit.
+`reference.py` writes and checks `filter.toml` with this module. Printed numbers are kept as text, as they are printed.
+They are correct to half a unit of their last digit.
 """
 from fractions import Fraction
 from math import comb
@@ -13,7 +13,7 @@ FIVE = (100, 200, 400, 600, 800)
 
 
 def at_most(m, k, t):
-    """P(X <= m), exactly."""
+    """Returns P(X <= m) exactly, where X is binomial with k trials of probability t."""
     a, b = t.numerator, t.denominator
     return Fraction(sum(comb(k, i) * a**i * (b - a) ** (k - i) for i in range(m + 1)), b**k)
 
@@ -23,7 +23,7 @@ def at_least(m, k, t):
 
 
 def lower(k, t, e):
-    """max{m : P(X <= m) <= e}, or None."""
+    """Returns the greatest m with P(X <= m) <= e for a binomial X, or None."""
     a, b = t.numerator, t.denominator
     term, total, m = (b - a) ** k, 0, None
     limit = e * b**k
@@ -41,7 +41,9 @@ def upper(k, t, e):
 
 
 def run(chance, registers, looks):
-    """P(ever rejected), P(ever accepted) and the mean number of comparisons. `chance` is the chance of the next match."""
+    """Returns P(ever rejected), P(ever accepted) and the mean number of comparisons.
+
+    `chance(x, k)` is the probability that the next register matches, after x matches in k registers."""
     mass, rejected, accepted, comparisons = [1.0], 0.0, 0.0, 0.0
     looks = {k: (low, high) for k, low, high in looks}
     for k in range(registers):
@@ -60,7 +62,7 @@ def run(chance, registers, looks):
 
 
 def exact(looks, t, total):
-    """The lower thresholds with the greatest e at which P(ever rejected) is not above `total`."""
+    """Returns the lower thresholds for the greatest e at which P(ever rejected) is not above `total`."""
     tails = sorted(
         tail for k in looks for m in range(k + 1) if total / len(looks) < (tail := at_most(m, k, t)) <= total
     )
@@ -85,7 +87,7 @@ def thresholds(looks, t, e):
 
 
 def printed(text, computed):
-    """A printed number, after a check that it is right in every digit."""
+    """Returns a printed number, after a check that it is correct in every digit."""
     mantissa, _, exponent = text.partition("e")
     unit = Fraction(10) ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
     assert abs(Fraction(text) - Fraction(computed)) <= unit * Fraction(500001, 10**6), (text, float(computed))
@@ -167,7 +169,7 @@ def rows(table):
 
 
 def some(**entry):
-    """An entry without the values that are None."""
+    """Returns an entry without the values that are None."""
     return {key: item for key, item in entry.items() if item is not None}
 
 

@@ -34,7 +34,7 @@ TOKEN = regex.compile(rf"(?V1)[{ALONE}]|[[\p{{Alphabetic}}\p{{M}}\p{{N}}_]--[{AL
 
 
 def normal(text, how="nfkc+casefold"):
-    """The normalised text. White space is folded unless `how` has another rule. Markup is not handled here."""
+    """Returns the normalised text. White space is folded unless `how` has another rule. Markup is not handled here."""
     form = how.removesuffix("+keep-space").removesuffix("+remove-space")
     if form.startswith("nfkc"):
         text = unicodedata.normalize("NFKC", text)
@@ -46,7 +46,7 @@ def normal(text, how="nfkc+casefold"):
 
 
 def tokens(normal_text):
-    """The tokens: each is one character of a script without spaces, or a run of other letters, marks, numbers and underscores."""
+    """Returns the tokens: single characters of scripts without spaces; runs of other letters, marks, numbers and `_`."""
     return TOKEN.findall(normal_text)
 
 
@@ -69,7 +69,7 @@ def fmix64(h):
 
 
 def splitmix64(seed):
-    """The endless sequence of 64-bit numbers for a seed."""
+    """Yields the endless sequence of 64-bit numbers for a seed."""
     while True:
         seed = seed + GOLDEN & M64
         z = (seed ^ seed >> 30) * 0xBF58476D1CE4E5B9 & M64
@@ -83,7 +83,7 @@ def fold_multiply(a, b):
 
 
 def token_hash(token):
-    """The hash of a token, by windows of sixteen bytes of its UTF-8, little-endian, with zeros after the end.
+    """Returns the hash of a token, by windows of sixteen bytes of its UTF-8, little-endian, with zeros after the end.
 
     The state is mixed into the first eight bytes, and the length of the whole token into the last eight. If the length is
     a multiple of 16, there is no empty window at the end."""
@@ -100,7 +100,7 @@ def char_hash(char):
 
 
 def window_hash(units):
-    """The polynomial of the units at the golden ratio, whose bits are then mixed."""
+    """Returns the polynomial of the units at the golden ratio, with its bits mixed."""
     total = 0
     for unit in units:
         total = (total * GOLDEN + unit) & M64
@@ -109,7 +109,7 @@ def window_hash(units):
 
 
 def shingles(text, shingling, how="nfkc+casefold"):
-    """The hash of every shingle in order. If there are fewer units than a shingle needs, all units are one shingle."""
+    """Returns the hash of every shingle in order. If a text is shorter than a shingle, all its units are one shingle."""
     kind, size = shingling.split(":")
     size = int(size)
     text = normal(text, how)
@@ -122,12 +122,12 @@ def shingles(text, shingling, how="nfkc+casefold"):
 
 
 def fold(shingle, seed):
-    """A shingle as 32 mixed bits. `seed` is the 32-bit seed of the sketch."""
+    """Folds a shingle to 32 mixed bits. `seed` is the 32-bit seed of the sketch."""
     return fmix32(((shingle & M32) + (shingle >> 32) * 0x9E3779B1 & M32) ^ seed)
 
 
 def family(seed, registers):
-    """The hash functions of a sketch: its 32-bit seed, the multipliers and the offsets.
+    """Returns the hash functions of a sketch: its 32-bit seed, the multipliers and the offsets.
 
     The seed is the upper half of the first number drawn. Of each further number, the upper half, made odd, is a
     multiplier, and the lower half is an offset."""
@@ -144,7 +144,7 @@ def sketch(shingle_set, seed, registers):
 
 
 def band_key(band, rows):
-    """The key of a band. Rows are mixed in two by two, the first in the lower half; the last of an odd number alone."""
+    """Returns the key of a band. Rows are mixed in as pairs, the first in the lower half. An odd last row is alone."""
     key = fmix64(band + 1)
     for at in range(0, len(rows), 2):
         key = fold_multiply(key ^ sum(row << 32 * i for i, row in enumerate(rows[at : at + 2])), K1)
@@ -161,7 +161,7 @@ EMPTY = M32
 
 
 def min_max(shingle_set, seed, registers):
-    """The minima of `registers // 2` functions, and then the complements of their maxima."""
+    """Returns the minima of `registers // 2` functions, and then the complements of their maxima."""
     fold_seed, multipliers, offsets = family(seed, registers // 2)
     keys = [fold(x, fold_seed) for x in shingle_set]
     values = [[a * key + b & M32 for key in keys] for a, b in zip(multipliers, offsets)]
@@ -191,12 +191,12 @@ def one_permutation(shingle_set, seed, bins, form="optimal"):
 
 
 def bits_for(count):
-    """The number of bits that a number below `count` needs."""
+    """Returns the number of bits that a number below `count` needs."""
     return (count - 1).bit_length()
 
 
 def super_minhash(shingle_set, seed, registers):
-    """Every shingle takes all its steps. The library stops early, with the same result."""
+    """Returns the registers. Every shingle takes all its steps; the library stops early, with the same result."""
     own, width = next(splitmix64(seed)), 32 - bits_for(registers)
     out = [EMPTY] * registers
     for x in shingle_set:
@@ -210,7 +210,7 @@ def super_minhash(shingle_set, seed, registers):
 
 
 def fast_similarity(shingle_set, seed, registers):
-    """All rounds are done. The library stops early, with the same result, because no later round beats an earlier one."""
+    """Returns the registers after all rounds. The library stops early, because later rounds cannot beat earlier ones."""
     width = 32 - bits_for(2 * registers)
     out = [EMPTY] * registers
     for i, own in zip(range(2 * registers), splitmix64(seed)):
@@ -228,7 +228,7 @@ def bottom_k(shingle_set, seed, values):
 
 
 def modular(shingle_set, seed, registers):
-    """The upper 32 bits of the minima of a·x + b modulo 2^61 - 1."""
+    """Returns the upper 32 bits of the minima of a·x + b modulo 2^61 - 1."""
     prime, numbers = (1 << 61) - 1, splitmix64(seed)
 
     def below(bound):
@@ -243,14 +243,14 @@ def modular(shingle_set, seed, registers):
 
 
 def multiplicative(shingle_set, seed, registers):
-    """The upper 32 bits of the minima of s·x + o, where s is odd."""
+    """Returns the upper 32 bits of the minima of s·x + o, where s is odd."""
     numbers = splitmix64(seed)
     drawn = [(next(numbers) | 1, next(numbers)) for _ in range(registers)]
     return [min(fmix64(x) * s + o & M64 for x in shingle_set) >> 32 for s, o in drawn]
 
 
 def murmur3_of_eight(x, h):
-    """MurmurHash3 of the eight bytes of a number."""
+    """Returns the MurmurHash3 of the eight bytes of a number."""
     for block in (x & M32, x >> 32):
         k = block * 0xCC9E2D51 & M32
         k = (k << 15 | k >> 17) & M32
@@ -260,7 +260,7 @@ def murmur3_of_eight(x, h):
 
 
 def murmur3(shingle_set, seed, registers):
-    """The minima of MurmurHash3 with consecutive seeds."""
+    """Returns the minima of MurmurHash3 with consecutive seeds."""
     own = next(splitmix64(seed)) >> 32
     return [min(murmur3_of_eight(x, own + i & M32) for x in shingle_set) for i in range(registers)]
 
@@ -284,10 +284,10 @@ def register_bits(i, z):
 
 
 def laid_out(values, bits):
-    """The words of values of a width.
+    """Returns the words that hold values of `bits` bits each.
 
-    Values of 8, 16 and 32 bits are stored whole, the first one lowest. Values of other widths are stored by bit planes: a
-    word has the same bit of 32 values."""
+    Values of 8, 16 and 32 bits are stored whole, the first value lowest. Values of other widths are stored in bit
+    planes: a word has the same bit of 32 values."""
     out = []
     if bits in (8, 16, 32):
         for at in range(0, len(values), 32 // bits):
@@ -301,7 +301,7 @@ def laid_out(values, bits):
 
 
 def groups(mixture, registers):
-    """The groups of a mixture: the bits of each width, its first register, and the register behind its last one."""
+    """Returns the groups of a mixture: the number of bits, the first register, and the register after the last one."""
     out, total, begin = [], 0.0, 0
     for part in mixture.split("+"):
         bits, share = part.split("x")
@@ -313,7 +313,7 @@ def groups(mixture, registers):
 
 
 def stored(form, registers):
-    """The parts that a bit sketch compares: the values of each part, and the bits per value."""
+    """Returns the parts that a bit sketch compares: the values of each part, and the bits per value."""
     kind, _, setting = form.partition(":")
     mixed = [register_bits(i, z) for i, z in enumerate(registers)]
     low = [z & 1 for z in mixed]
@@ -345,7 +345,7 @@ def stored(form, registers):
 
 
 def tags(shingle_list, sections, policy):
-    """The place of every distinct shingle: a section counted from 0, or a mask of sections."""
+    """Returns the place of every distinct shingle: a section counted from 0, or a mask of sections."""
     out = {}
     for position, x in enumerate(shingle_list):
         section = position * sections // len(shingle_list)
@@ -357,7 +357,7 @@ def tags(shingle_list, sections, policy):
 
 
 def sectional(shingle_list, seed, registers, sections, policy):
-    """The minima, and the place of the shingle that attains each."""
+    """Returns the minima, and for each minimum the place of the shingle that attains it."""
     places = tags(shingle_list, 64 if policy == "tolerant" else sections, policy)
     owners = {x: sketch([x], seed, registers) for x in places}
     minima = sketch(places, seed, registers)
@@ -365,7 +365,7 @@ def sectional(shingle_list, seed, registers, sections, policy):
 
 
 def packed(values, bits):
-    """Words with as many whole values as fit, lowest bits first. Values of 0 bits take no words."""
+    """Returns words with as many whole values as fit, lowest bits first. Values of 0 bits take no words."""
     if bits == 0:
         return []
     each = 32 // bits
@@ -374,7 +374,7 @@ def packed(values, bits):
 
 
 def parse(method):
-    """The parts of a text form: the packing, the sections and their policy, and the name and number of the registers."""
+    """Splits a text form: the packing, the sections and their policy, and the name and number of the registers."""
     packing, _, base = method.rpartition("/")
     name, _, count = base.rpartition(":")
     sections, policy = None, None
@@ -384,7 +384,7 @@ def parse(method):
 
 
 def registers_of(method, shingle_list, seed):
-    """The words or registers of a method, before they are packed."""
+    """Returns the words or registers of a method, before they are packed."""
     _, sections, policy, name, count = parse(method)
     if policy == "pre":
         first = tags(shingle_list, sections, "")
@@ -408,7 +408,7 @@ def agreeing(a, b):
 
 
 def variance_of_bits(similarity, bits):
-    """The variance of the estimate from one register."""
+    """Returns the variance of the estimate from the bits of one register."""
     agree = 2.0**-bits + (1 - 2.0**-bits) * similarity
     return agree * (1 - agree) / (1 - 2.0**-bits) ** 2
 
@@ -450,7 +450,7 @@ def bit_estimate(packing, parts, registers):
 
 
 def sketch_estimate(method, a, b, seed):
-    """The estimate for two documents, from the parts of their sketches."""
+    """Returns the estimate for two documents, from the parts of their sketches."""
     packing, sections, policy, name, count = parse(method)
     if sections and policy != "pre":
         (minima_a, places_a), (minima_b, places_b) = (sectional(x, seed, count, sections, policy) for x in (a, b))
@@ -483,7 +483,7 @@ SECRET = bytes.fromhex(
 
 
 def xxh3_64(data):
-    """XXH3 with 64 bits and seed 0, for 17 to 240 bytes, because all specs are that long."""
+    """Returns XXH3 with 64 bits and seed 0. It accepts only 17 to 240 bytes, because all specs are that long."""
     size = len(data)
     assert 17 <= size <= 240
 
@@ -508,7 +508,7 @@ def xxh3_64(data):
 
 
 def xxh3_128(data, seed=0):
-    """XXH3 with 128 bits, for any number of bytes, as one integer whose upper half is the upper word."""
+    """Returns XXH3 with 128 bits, for any number of bytes, as one integer whose upper half is the upper word."""
     size = len(data)
     p32_1, p32_2, p32_3 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D
     p1, p2, p3 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
@@ -618,8 +618,10 @@ def xxh3_128(data, seed=0):
 
 
 def equality_key(text, shingling, how="nfkc+casefold"):
-    """The sixteen bytes that equal documents share: the hash of the shingles in order, eight little-endian bytes each, or
-    of the normalised text if there are no shingles."""
+    """Returns the sixteen bytes that equal documents share.
+
+    They are the hash of the shingles in order, with eight little-endian bytes each. If there are no shingles, they are
+    the hash of the normalised text."""
     hashes = shingles(text, shingling, how)
     if hashes:
         key = xxh3_128(b"".join(h.to_bytes(8, "little") for h in hashes), 0)
@@ -648,7 +650,7 @@ def steepest_point(bands, rows):
 
 
 def false_candidates(threshold, bands, rows):
-    """The false candidates of a document with ten neighbours at similarities spread evenly from 0 to 1."""
+    """Returns the number of false candidates of a document with ten neighbours at similarities spread evenly in 0 to 1."""
     steps = 256
     weights = [1] + [4, 2] * (steps // 2 - 1) + [4, 1]
     area = sum(w * curve(i * threshold / steps, bands, rows) for i, w in enumerate(weights))
@@ -656,7 +658,7 @@ def false_candidates(threshold, bands, rows):
 
 
 def choose(threshold, recall, registers):
-    """The bands and rows that reach the recall with the least work: 0.02 per band key, 1 per false candidate."""
+    """Returns the bands and rows that reach the recall with least work: 0.02 per band key, 1 per false candidate."""
     best = None
     for rows in range(1, registers + 1):
         missed = -math.inf if threshold == 1 else math.log1p(-(threshold**rows))
@@ -816,7 +818,7 @@ SOURCE_DEVIATIONS = [(400, 0.5, "0.025000"), (200, 0.6, "0.034641"), (10, 0.6, "
 
 # --- weights ---------------------------------------------------------------------------------------------------------
 
-# ln 2 in two parts, of which the first has 32 bits.
+# ln 2 is the sum of two parts, the first of which has 32 bits.
 LN_2_UPPER, LN_2_LOWER = float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")
 
 
@@ -825,7 +827,7 @@ def bits(number):
 
 
 def ln(x):
-    """The natural logarithm by the same operations as in the library, because floats of Python round in the same way."""
+    """Returns the natural logarithm by the same operations as the library. Floats of Python round in the same way."""
     m, k = math.frexp(x)
     if m < math.sqrt(0.5):
         m, k = m * 2.0, k - 1
@@ -842,7 +844,7 @@ def ln(x):
 
 
 def weigh(document, documents, weighting):
-    """The shingles of a document that have a positive weight, with their weights."""
+    """Returns the shingles of a document that have a positive weight, with their weights."""
     weights = {}
     for shingle in sorted(set(document)):
         count = float(document.count(shingle))
@@ -862,7 +864,7 @@ def weigh(document, documents, weighting):
 
 
 def draw(key, salt):
-    """The draws of a shingle: the distance of the steps, the logarithm of the score, and the shift."""
+    """Returns the draws of a shingle: the distance of the steps, the logarithm of the score, and the shift."""
     outline = ((key & M32) * (salt >> 32 | 1) + (salt & M32)) & M32
     outline ^= outline >> 15
     second = fmix64(key ^ salt)
@@ -879,14 +881,14 @@ def register(key, sample):
 
 
 def samplers(weights, seed, registers):
-    """The keys of the shingles with their weights, and one salt per register."""
+    """Returns the keys of the shingles with their weights, and one salt per register."""
     numbers = splitmix64(seed)
     own = next(numbers)
     return [(fmix64(x ^ own), w) for x, w in sorted(weights.items())], list(islice(numbers, registers))
 
 
 def icws(weights, seed, registers):
-    """A sample per register, as (key, step). All draws are computed; the library leaves out draws that cannot win."""
+    """Returns a sample per register, as (key, step). It computes all draws; the library skips draws that cannot win."""
     elements, salts = samplers(weights, seed, registers)
     samples = []
     for salt in salts:
@@ -900,7 +902,7 @@ def icws(weights, seed, registers):
 
 
 def dart_cell(state, gap, limit):
-    """The darts of a cell below a limit, as 64 bits each."""
+    """Yields the darts of a cell below a limit, as 64 bits each."""
     reached = -ln(((gap ^ M32) + 0.5) / 2.0**32)
     while reached < limit:
         bits = fmix64(state)
@@ -910,7 +912,7 @@ def dart_cell(state, gap, limit):
 
 
 def dart_row(key, seed, row, limit):
-    """The darts of a shingle in a row below a limit. The row is cut into cells that are four units wide."""
+    """Yields the darts of a shingle in a row below a limit. The row is cut into cells that are four units wide."""
     salt = fmix64((seed + row * GOLDEN) & M64)
     state, gap = key ^ salt, ((key & M32) * (salt >> 32 | 1) + (salt & M32)) & M32
     while limit > 0.0:
@@ -920,7 +922,7 @@ def dart_row(key, seed, row, limit):
 
 
 def dart(weights, seed, registers):
-    """The names of the least darts. Rows are searched from far below the first row that can hold a dart."""
+    """Returns the name of the least dart per register. The search begins far below the first row with darts."""
     elements, (row_seed, *_) = samplers(weights, seed, 1)
     lowest = row = -math.frexp(max(weights.values()))[1] - 40
     least = [None] * registers
@@ -947,7 +949,7 @@ def points(entropy, octave):
 
 
 def cws(weights, seed, registers):
-    """A sample per register, as (key, octave, part of the octave)."""
+    """Returns a sample per register, as (key, octave, part of the octave)."""
     elements, salts = samplers(weights, seed, registers)
     samples = []
     for salt in salts:
@@ -987,7 +989,7 @@ def hex32(values):
 
 
 def published(printed, computed):
-    """A printed number, after a check that it is right in every digit."""
+    """Returns a printed number, after a check that it is correct in every digit."""
     assert abs(float(printed) - computed) <= 5.0001e-7, (printed, computed)
     return float(printed)
 
@@ -1049,7 +1051,7 @@ def shingle_file():
         dict(name=name, origin=OURS, source=source, shingles={s: hex64(shingles(source, s)) for s in SHINGLINGS})
         for name, source in SHINGLED
     ]
-    # There is a text of each class of lengths for which the hash has code of its own, with shingles and without.
+    # The hash has separate code for some classes of lengths, so each class has a text with and one without shingles.
     longer = [("of %d tokens" % n, " ".join(f"w{i}" for i in range(n))) for n in (20, 34, 140, 300)]
     signs = [("%d signs" % n, "!?" * (n // 2) + "." * (n % 2)) for n in (1, 3, 7, 12, 60, 200, 300)]
     yield "equality", [
@@ -1138,8 +1140,10 @@ def minhash_file():
 
 
 def sketch_methods():
-    """The methods of the vectors: one of each kind and variant with about 16 registers or stored bits, as the library
-    lists them, and some that fill several words, mix three widths or pack other registers."""
+    """Returns the methods of the vectors: one of each kind and variant, as the library lists them, and some more.
+
+    Listed methods have about 16 registers or stored bits. The others fill several words, mix three widths or pack other
+    registers."""
     listed = [f"{base}:16" for base in WHOLE]
     listed += [f"b-bit:{bits}/minhash:16" for bits in range(1, 17)]
     listed += ["bit-hash/minhash:16", "fractional:1x0.5+2x0.5/minhash:16", "fractional,pooled:1x0.5+2x0.5/minhash:16"]
@@ -1318,7 +1322,9 @@ def tune_file():
 
 
 def winnow(window, shingles):
-    """The places of fingerprints: the least shingle of each window. Of equal ones, a chosen one stays, else the last is chosen."""
+    """Returns the places of the fingerprints, which are the least shingles of the windows.
+
+    If several shingles of a window are equally small, one that was chosen before stays; else the last is chosen."""
     chosen = []
     for start in range(max(len(shingles) - window + 1, min(len(shingles), 1))):
         places = range(start, min(start + window, len(shingles)))
@@ -1364,7 +1370,7 @@ HEADERS = {
 
 
 def quoted(text):
-    """A TOML string in which marks, controls and unusual spaces can be seen."""
+    """Returns a TOML string in which marks, controls and unusual spaces are visible as escapes."""
     out = []
     for c in text:
         if c in '"\\':

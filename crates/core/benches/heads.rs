@@ -1,9 +1,9 @@
-//! The cost of a pair that the heads of two sketches decide: a Markdown table.
+//! The cost of a pair of sketches that their heads decide, as a Markdown table.
 //!
-//! - **Measured.** `Kernel::near` of every kernel of this machine, for the shapes that a search of all pairs uses, in tiles of
-//!   16 probes and as many heads as the first cache holds. No head is near.
+//! - **Measured.** `Kernel::near` of every kernel of this machine, for the shapes that a search of all pairs uses, in
+//!   tiles of 16 probes and as many heads as the first-level cache holds. No head is near.
 //! - **Input.** 60,000 random heads.
-//! - **Not shown.** making the heads, and the work for the pairs that are left.
+//! - **Not shown.** Making the heads, and the work for the pairs that the heads leave undecided.
 
 #![allow(clippy::print_stdout, reason = "the table is its output")]
 

@@ -1,11 +1,11 @@
-//! From shingles to registers: the k minima, kernel by kernel.
+//! From shingles to registers: the k minima, on each kernel.
 //!
-//! - **Measured.** `MinHash::sketch_into` on each kernel that this machine has, for k = 64, 128 and 256. An element is a
-//!   shingle, so the time per element is the time per shingle for all k registers together.
-//! - **Input.** 2000 random shingles, as of a document of 2000 words; and 40, where filling and storing the
-//!   registers matters.
-//! - **Not shown.** the cost of making the shingles (see `text`), which is larger; kernels that this machine
-//!   lacks; and the cost of wide vectors for other work on the same core, because they lower its clock.
+//! - **Measured.** `MinHash::sketch_into` on each kernel that this machine has, for k = 64, 128 and 256. An element is
+//!   a shingle, so the time per element is the time per shingle for all k registers together.
+//! - **Input.** 2000 random shingles, like those of a document of 2000 words; and 40 random shingles, for which filling
+//!   and storing the registers matters.
+//! - **Not shown.** The cost of making the shingles (see the benchmark `text`), which is larger; kernels that this
+//!   machine lacks; and the cost of wide vectors for other work on the same core, whose clock they lower.
 
 #![allow(missing_docs, reason = "criterion makes a public function without documentation")]
 

@@ -1,15 +1,16 @@
-//! The cost of every sketch, and of the kernels that compare sketches: two Markdown tables.
+//! The cost of every sketch, and of the kernels that compare sketches, as two Markdown tables.
 //!
-//! - **Measured.** For each sketch of `Method::all`, with 128 registers or stored bits, and for bit sketches also with 1024:
-//!   a shingle in documents of 50, 500 and 5000 shingles, and `estimate` on two rows, with its interval. For
-//!   each kernel of this machine: the plain counts, and a pair in a batch of rows of 1024 bits, whose rows fit
-//!   the first cache, the second, or neither.
-//! - **Input.** 16 documents of random shingles, so that the branch predictor does not learn them; the
-//!   compared documents share half of the shingles of both. Rows are in the first-level cache.
-//! - **Not shown.** making the shingles (see `text`); two threads at once; rows that come from memory one at a time.
+//! - **Measured.** For each sketch of `Method::all`, with 128 registers or stored bits, and for bit sketches also with
+//!   1024: the time per shingle in documents of 50, 500 and 5000 shingles, and `estimate` on two rows, with its
+//!   interval. For each kernel of this machine: the plain counts, and a pair in a batch of rows of 1024 bits, whose
+//!   rows fit the first-level cache, the second-level cache, or neither.
+//! - **Input.** 16 documents of random shingles, so that the branch predictor does not learn them. The compared
+//!   documents share half of the shingles of both. Rows are in the first-level cache.
+//! - **Not shown.** Making the shingles (see the benchmark `text`); two threads at once; rows that come from memory one
+//!   at a time.
 //!
-//! Each figure is the least of many rounds of a millisecond, because some short rounds run undisturbed even
-//! on a busy machine. Only ratios of figures hold on other machines.
+//! Each figure is the least of many rounds of a millisecond, because some short rounds run undisturbed even on a busy
+//! machine. Only ratios of figures hold on other machines.
 
 #![allow(clippy::print_stdout, reason = "the tables are its output")]
 
@@ -22,9 +23,9 @@ use minwise::sketch::{Method, Sketcher};
 
 const ROUNDS: usize = 20;
 const ROUND: Duration = Duration::from_millis(1);
-/// The number of documents of each length.
+/// Number of documents of each length.
 const DOCUMENTS: usize = 16;
-/// The number of words of a row of 1024 bits.
+/// Number of words of a row of 1024 bits.
 const WORDS: usize = 32;
 
 fn main() {
@@ -140,7 +141,7 @@ fn kernels() {
     }
 }
 
-/// The time per unit of work, for `units` units.
+/// Returns the time per unit of work in nanoseconds, if `work` does `units` units.
 fn nanoseconds(units: usize, mut work: impl FnMut()) -> f64 {
     let round = |_| {
         let started = Instant::now();

@@ -1,16 +1,15 @@
 //! From text to shingles: the stage that decides the speed of a whole run.
 //!
-//! - **Measured.** `normalise`: the default normal form alone, as for word shingles. `shingle`: the normal
-//!   form, then tokens, their hashes and the rolled windows of five, which is all work on a document before
-//!   it is sketched. `chars`: the work of `shingle` for shingles of nine characters, which fold white space
-//!   too.
-//! - **Input.** 256 KiB of a made-up language for each script, as 64 documents of 4 KiB: words of one to ten letters
-//!   drawn by Zipf's law from 4000, a capital at the start of a clause, punctuation after every twelfth word.
-//!   The Chinese one has no spaces and a full-width comma or stop after every twelfth character; the mixed
-//!   one changes script from clause to clause. Bytes are those of the input in UTF-8.
-//! - **Not shown.** reading and decoding of files, texts that often need the general algorithm of
-//!   normalisation (decomposed accents, Hangul letters, compatibility forms), and memory that is not in the
-//!   cache. The words of real texts have more different lengths, and fewer of their letters carry an accent.
+//! - **Measured.** `normalise`: the default normal form alone, as for word shingles. `shingle`: the normal form, then
+//!   tokens, their hashes and the rolled windows of five tokens, which is all work on a document before it is sketched.
+//!   `chars`: the work of `shingle` for shingles of nine characters, for which white space is also folded.
+//! - **Input.** 256 KiB of a made-up language per script, as 64 documents of 4 KiB. Words of one to ten letters are
+//!   drawn by Zipf's law from 4000 words, with a capital at the start of a clause and punctuation after every twelfth
+//!   word. The Chinese text has no spaces, and a full-width comma or stop after every twelfth character. The mixed text
+//!   changes script from clause to clause. Bytes are those of the input in UTF-8.
+//! - **Not shown.** Reading and decoding of files; texts that often need the general algorithm of normalisation
+//!   (decomposed accents, Hangul letters, compatibility forms); and memory that is not in the cache. The words of real
+//!   texts have more different lengths, and fewer of their letters have an accent.
 
 #![allow(missing_docs, reason = "criterion makes a public function without documentation")]
 
@@ -24,7 +23,7 @@ use minwise::text::{Normalization, NormalizedText, Normalizer};
 const DOCUMENTS: usize = 64;
 const DOCUMENT_BYTES: usize = 4096;
 
-/// A script: its letters, and its separators between words and at the end of clauses.
+/// A script: its letters, and its separators between words and between clauses.
 struct Script {
     letters: Vec<char>,
     longest: u32,
@@ -69,7 +68,7 @@ impl Script {
     }
 }
 
-/// A rank below 4000 by Zipf's law: the logarithm of the rank is spread evenly.
+/// Returns a rank below 4000 by Zipf's law. The logarithm of the rank is evenly distributed.
 fn rank(random: &mut SplitMix64) -> usize {
     let even = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
     4000f64.powf(even) as usize - 1

@@ -1,13 +1,13 @@
 //! Verification: the exact comparison that decides about every candidate.
 //!
-//! - **Measured.** `build`: a document's shingles sorted into a set. `at_least`: the exact Jaccard similarity
-//!   of two sets against the threshold 0.8, for pairs that reach it, for pairs that are given up, and for
-//!   pairs that differ too much in length. `of`: the count without a threshold.
-//! - **Input.** shingles are random 64-bit numbers, as the shingler makes them; documents of 200, 2000 and 20 000. For
-//!   `at_least`, 64 pairs, so that the branch predictor cannot learn one pair by heart; elements are the
+//! - **Measured.** `build`: a document's shingles sorted into a set. `at_least`: the exact Jaccard similarity of two
+//!   sets against the threshold 0.8, for pairs that reach it, for pairs whose comparison stops early, and for pairs
+//!   that differ too much in length. `of`: the count without a threshold.
+//! - **Input.** Shingles are random 64-bit numbers, like those of the shingler. Documents have 200, 2000 and 20 000
+//!   shingles. `at_least` has 64 pairs, so that the branch predictor cannot learn one pair by heart; elements are the
 //!   shingles of both sets.
-//! - **Not shown.** making the shingles, which is done again for every document that is verified and costs
-//!   more; sets that are not in the cache; documents with many repeats.
+//! - **Not shown.** Making the shingles, which is done again for every document that is verified, and costs more; sets
+//!   that are not in the cache; documents with many repeats.
 
 #![allow(missing_docs, reason = "criterion makes a public function without documentation")]
 
@@ -25,8 +25,8 @@ fn random(count: usize, seed: u64) -> Vec<u64> {
     (0..count).map(|_| random.next_u64()).collect()
 }
 
-/// Two sets of about `size` shingles. The second is `longer` times as long, and contains the share `shared`
-/// of the first.
+/// Returns two sets. The first has about `size` shingles. The second is `longer` times as large, and contains the share
+/// `shared` of the first.
 fn pair(size: usize, shared: f64, longer: f64, seed: u64) -> (ShingleSet, ShingleSet) {
     let a = random(size, seed);
     let shared = (size as f64 * shared) as usize;
@@ -54,7 +54,7 @@ fn build(criterion: &mut Criterion) {
 }
 
 fn overlap(criterion: &mut Criterion) {
-    // The shared part of the first set, and the relative length of the second one.
+    // Each kind has a name, the share of the first set that is in the second, and the relative length of the second.
     let kinds = [("reaches", 0.95, 1.0), ("gives up", 0.5, 1.0), ("too long", 1.0, 1.5)];
     for size in [200, 2000, 20_000] {
         let mut group = criterion.benchmark_group(format!("verify/{size} shingles"));

@@ -1,13 +1,14 @@
-//! From weighted sets to registers, beside those of plain sets.
+//! From weighted sets to registers, compared with the registers of plain sets.
 //!
-//! - **Measured.** `Dart`, `Icws`, `Cws` and `MinHash` with k = 128, each kernel that this machine has, in one run, so that they can be
-//!   compared as ratios. An element is a distinct shingle, so the time per element is that for all k registers together.
-//! - **Checked.** The sketches of all kernels are equal, and `Dart` and `Icws` estimate the weighted Jaccard
-//!   similarity of the set and its half to four standard errors.
-//! - **Input.** random shingles with weights from 1 to 16, of which small ones are more frequent, as counts
-//!   are; 20 000, 2000, 200 and 40 of them. Sixteen documents in turn, whose total weights are spread over an
-//!   octave, because the number of darts depends on them. `unit` has equal weights.
-//! - **Not shown.** making shingles and counting them; documents of which one shingle has nearly all weight.
+//! - **Measured.** `Dart`, `Icws`, `Cws` and `MinHash` with k = 128, on each kernel of this machine, in one run, so
+//!   that they can be compared as ratios. An element is a distinct shingle, so the time per element is the time for all
+//!   k registers together.
+//! - **Checked.** The sketches of all kernels are equal. `Dart` and `Icws` estimate the weighted Jaccard similarity of
+//!   the set and one half of it within four standard errors.
+//! - **Input.** 20 000, 2000, 200 and 40 random shingles with weights from 1 to 16. Small weights are more frequent, as
+//!   for counts. Sixteen documents are used in turn, whose total weights are spread over an octave, because the number
+//!   of darts depends on the total weight. `unit` has equal weights.
+//! - **Not shown.** Making and counting shingles; documents in which one shingle has nearly all weight.
 
 #![allow(missing_docs, reason = "criterion makes a public function without documentation")]
 
@@ -35,7 +36,7 @@ fn documents(len: usize, weigh: impl Fn(u64) -> f64) -> Vec<WeightedSet> {
     (0..16).map(document).collect()
 }
 
-/// 1 for half of all numbers, 2 for a quarter, and so on up to 16.
+/// Returns 1 for half of all numbers, 2 for a quarter, and so on up to 16.
 fn count(bits: u64) -> f64 {
     f64::from(1 << bits.trailing_zeros().min(4))
 }
@@ -99,7 +100,7 @@ fn weighted(criterion: &mut Criterion) {
             }
         }
         if len > 2000 {
-            // With this many shingles, a sketch by `Cws` takes a second.
+            // With this many shingles, `Cws` takes a second per sketch.
             continue;
         }
         let cws = Cws::new(REGISTERS, 1).expect("a number of registers in range");

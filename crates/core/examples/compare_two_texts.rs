@@ -1,4 +1,4 @@
-//! How similar are two texts? By a sketch of each, and exactly.
+//! Computes how similar two texts are: estimated by a sketch of each text, and exactly.
 //!
 //! `cargo run --package minwise --example compare_two_texts`
 
@@ -12,14 +12,14 @@ fn main() -> Result<(), Error> {
     let first = "The committee met on Tuesday and agreed to publish the report in full.";
     let second = "The committee met on Friday and agreed to publish the report in full.";
 
-    // The spec says what counts as a shared piece of text: here, two words in a row.
+    // The spec defines what counts as a shared piece of text, which is two consecutive words here.
     let spec: Spec = "nfkc+casefold / words:2 / minhash:256 / seed:1".parse()?;
 
-    // A sketch has 1 KiB, however long the text is, and gives an estimate with its error.
+    // A sketch takes 1 KiB for a text of any length, and gives an estimate with its error.
     let estimate = Sketch::of(spec, first)?.estimate(&Sketch::of(spec, second)?)?;
     println!("estimated {estimate}, between {:.2} and {:.2}", estimate.interval.0, estimate.interval.1);
 
-    // The shingle sets themselves give the exact value.
+    // The shingle sets give the exact value.
     let shingler = spec.shingler();
     let mut shingles = Shingles::new();
     let [a, b] = [first, second].map(|text| {

@@ -1,4 +1,4 @@
-//! Which known texts are similar to a new one?
+//! Finds the known texts that are similar to a new text.
 //!
 //! `cargo run --package minwise --example lsh_in_ten_lines`
 

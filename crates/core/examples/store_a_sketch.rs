@@ -1,4 +1,4 @@
-//! A sketch is stored, read back, and merged with the sketch of a later part.
+//! Stores a sketch, reads it back, and merges it with the sketch of a later part.
 //!
 //! `cargo run --package minwise --example store_a_sketch`
 
@@ -10,7 +10,7 @@ fn main() -> Result<(), Error> {
     let spec: Spec = "nfkc+casefold / words:3 / minhash:128 / seed:1".parse()?;
     let morning = Sketch::of(spec, "Rain in the north, sun in the south, and wind along the coast.")?;
 
-    // The bytes hold the spec, a version and a checksum.
+    // The bytes contain the spec, a version and a checksum.
     let bytes = morning.to_bytes();
     println!("{} bytes", bytes.len());
     let mut day = Sketch::from_bytes(&bytes)?;
@@ -19,7 +19,7 @@ fn main() -> Result<(), Error> {
     println!("{} distinct shingles in the morning, {} in the whole day", morning.count()?, day.count()?);
     println!("similarity {}", day.estimate(&morning)?);
 
-    // Bytes that were changed are refused, with what was expected and what was found.
+    // Changed bytes are refused. The error contains what was expected and what was found.
     let mut damaged = bytes;
     damaged[100] ^= 1;
     if let Err(error) = Sketch::from_bytes(&damaged) {

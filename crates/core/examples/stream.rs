@@ -13,7 +13,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn keep_first(input: impl BufRead, output: &mut impl Write) -> Result<(), Box<dyn Error>> {
     let spec: Spec = "nfkc+casefold / words:3 / minhash:128 / seed:1".parse()?;
-    // The index keeps shingles, so that similarities are exact: a line is dropped only if a kept line is really similar.
+    // The index keeps shingles, so that similarities are exact: a line is dropped only if a kept line is really
+    // similar.
     let mut kept = Lsh::builder(spec).threshold(0.8).keep_shingles().build()?;
     for (number, line) in (1..).zip(input.lines()) {
         let line = line?;

@@ -1,21 +1,20 @@
 //! Days and dates: the Gregorian calendar, extended to all years.
 //!
-//! - **Idea.** A year that begins in March ends with the day that only leap years have, so every other day
-//!   has the same place in all years. From March on, the months have 31, 30, 31, 30, 31 days and so on:
-//!   (153·m + 2)/5 days lie before the m-th of them. The calendar repeats after 400 years, which have 146,097
-//!   days.
-//! - **Symbols.** Day 0 is 1970-01-01; days before it are negative. The year 0 is the one before the year 1.
-//! - **Vectors.** known dates and a walk from day to day, in the tests.
+//! - **Idea.** The year is taken to begin in March. It then ends with the 29th of February, so every other day has the
+//!   same place in all years. From March on, the months have 31, 30, 31, 30, 31 days and so on: (153·m + 2)/5 days lie
+//!   before month m. The calendar repeats after 400 years, which have 146,097 days.
+//! - **Symbols.** Day 0 is 1970-01-01; days before it are negative. The year 0 comes before the year 1.
+//! - **Vectors.** The tests have known dates and a walk from day to day.
 //!
-//! All dates of the project are converted here: those that [`keep`](crate::keep) compares, and those that
-//! people see.
+//! All dates of the project are converted here, both those that [`keep`](crate::keep) compares and those that people
+//! see.
 
-/// The number of seconds of a day.
+/// Number of seconds of a day.
 pub const DAY_SECONDS: u64 = 86_400;
 
-/// The number of days of 400 years.
+/// Number of days of 400 years.
 const ERA_DAYS: i64 = 146_097;
-/// The number of days from 0000-03-01 to 1970-01-01.
+/// Number of days from 0000-03-01 to 1970-01-01.
 const EPOCH: i64 = 719_468;
 
 /// A date of the calendar.
@@ -27,7 +26,7 @@ pub struct Date {
 }
 
 impl Date {
-    /// The date of this year, month and day; `None` if there is no such month, or the month has no such day.
+    /// Returns the date of this year, month and day; `None` if there is no such month, or if the month has no such day.
     #[must_use]
     pub fn new(year: i32, month: u8, day: u8) -> Option<Self> {
         let year = i64::from(year);
@@ -35,13 +34,13 @@ impl Date {
         is_there.then_some(Self { year, month, day })
     }
 
-    /// The date `days` days after 1970-01-01, or before it if the number is negative.
+    /// Returns the date `days` days after 1970-01-01, or before it if `days` is negative.
     #[must_use]
     pub fn from_days(days: i64) -> Self {
-        // The division comes before the addition, so that no number of days overflows.
+        // Dividing before adding avoids an overflow for every number of days.
         let since_march = days.rem_euclid(ERA_DAYS) + EPOCH;
         let (era, day_of_era) = (days.div_euclid(ERA_DAYS) + since_march / ERA_DAYS, since_march % ERA_DAYS);
-        // Each subtraction removes the leap days before this one, so that years of 365 days remain.
+        // The three divisions count the leap days before this day, because without leap days every year has 365 days.
         let leap_days = day_of_era / 1460 - day_of_era / 36_524 + day_of_era / (ERA_DAYS - 1);
         let year_of_era = (day_of_era - leap_days) / 365;
         let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
@@ -52,7 +51,7 @@ impl Date {
         Self { year, month: month as u8, day: day as u8 }
     }
 
-    /// The number of days since 1970-01-01; negative before.
+    /// Returns the number of days since 1970-01-01, which is negative for earlier dates.
     #[must_use]
     pub fn days(self) -> i64 {
         let year = self.year - i64::from(self.month <= 2);
@@ -60,31 +59,31 @@ impl Date {
         let month = (i64::from(self.month) + 9) % 12;
         let day_of_year = (153 * month + 2) / 5 + i64::from(self.day) - 1;
         let day_of_era = 365 * year_of_era + year_of_era / 4 - year_of_era / 100 + day_of_year;
-        // For the last days that have a number, the product overflows, because their era begins behind all of
-        // them; the sum does not.
+        // For the last dates that have a number, the product overflows, because their era begins after the last of
+        // them. The sum has room again, so wrapping arithmetic gives the correct result.
         era.wrapping_mul(ERA_DAYS).wrapping_add(day_of_era - EPOCH)
     }
 
-    /// The year.
+    /// Returns the year.
     #[must_use]
     pub fn year(self) -> i64 {
         self.year
     }
 
-    /// The month, from 1 to 12.
+    /// Returns the month, from 1 to 12.
     #[must_use]
     pub fn month(self) -> u8 {
         self.month
     }
 
-    /// The day of the month, from 1.
+    /// Returns the day of the month, from 1.
     #[must_use]
     pub fn day(self) -> u8 {
         self.day
     }
 }
 
-/// A time in the form of RFC 3339, in UTC.
+/// Returns a time in UTC in the form of RFC 3339.
 ///
 /// ```
 /// // Seconds since 1970.
@@ -97,7 +96,7 @@ pub fn rfc3339(seconds: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// Whether a year has a 29th of February.
+/// Reports whether a year has a 29th of February.
 #[must_use]
 pub fn is_leap(year: i64) -> bool {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
@@ -170,7 +169,7 @@ mod tests {
         }
     }
 
-    /// A calendar that counts days one by one, over more than 400 years on each side of the year 0.
+    /// The calendar gives the same dates as counting day by day, over more than 400 years on each side of the year 0.
     #[test]
     fn every_day_follows_the_day_before() {
         let mut expected = date(-450, 1, 1);
@@ -188,7 +187,7 @@ mod tests {
             prop_assert_eq!(Date::from_days(days).days(), days);
         }
 
-        /// Years up to two billion on both sides of 0.
+        /// A date is made again from its year, month and day, for years up to two billion on both sides of 0.
         #[test]
         fn a_date_is_its_year_month_and_day(days in -700_000_000_000i64..700_000_000_000) {
             let date = Date::from_days(days);

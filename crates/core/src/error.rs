@@ -1,7 +1,7 @@
 //! Errors of this crate: in settings, in stored bytes, and in documents for an index.
 //!
-//! Constructors validate, and other functions of this crate mostly cannot fail, so most errors are about a
-//! value that a person wrote. [`Error::hint`] suggests another value.
+//! Constructors validate, and most other functions of this crate cannot fail. Most errors are therefore about a value
+//! that a person wrote, and [`Error::hint`] suggests another value.
 
 use std::fmt;
 
@@ -14,110 +14,110 @@ pub struct Error {
     kind: ErrorKind,
 }
 
-/// The kinds of errors, each with the values that show it.
+/// The kinds of errors, each with the values that explain it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// A text form could not be read.
     Parse {
-        /// The type that was parsed, such as `shingling`.
+        /// Type that was parsed, such as `shingling`.
         what: &'static str,
-        /// The text that was given.
+        /// Text that was given.
         given: String,
-        /// The accepted form, in words.
+        /// Accepted form, in words.
         expected: String,
     },
-    /// A number lies outside the range in which it makes sense.
+    /// A number is out of its range.
     OutOfRange {
-        /// The name of the setting.
+        /// Name of the setting.
         setting: &'static str,
-        /// The value that was given.
+        /// Value that was given.
         given: String,
-        /// The accepted range, in words.
+        /// Accepted range, in words.
         expected: String,
     },
     /// Bands and rows need more registers than a sketch has.
     TooFewRegisters {
-        /// The number of bands asked for.
+        /// Requested number of bands.
         bands: usize,
-        /// The number of rows per band asked for.
+        /// Requested number of rows per band.
         rows: usize,
-        /// The number of registers of the sketch.
+        /// Number of registers of the sketch.
         registers: usize,
     },
     /// No banding of the sketch reaches the wanted recall.
     Unreachable {
-        /// The similarity at which the recall is wanted.
+        /// Similarity at which the recall is wanted.
         threshold: f64,
-        /// The wanted recall.
+        /// Wanted recall.
         recall: f64,
-        /// The greatest recall that the registers allow.
+        /// Greatest recall that the registers allow.
         best: f64,
-        /// The number of registers of the sketch.
+        /// Number of registers of the sketch.
         registers: usize,
-        /// The number of registers that reaches the recall, if any number does.
+        /// Number of registers that reaches the recall, if any number does.
         needed: Option<usize>,
     },
-    /// Two specifications differ, so their sketches cannot be compared.
+    /// Two specs differ, so their sketches cannot be compared.
     SpecMismatch {
-        /// The first field that differs.
+        /// Name of the first field that differs.
         field: &'static str,
-        /// The value of the field on the left.
+        /// Value of the field in the first spec.
         left: String,
-        /// The value of the field on the right.
+        /// Value of the field in the second spec.
         right: String,
     },
-    /// A spec has weights, so plain shingles do not give its sketches.
+    /// A spec has weights, but its sketches were to be made from plain shingles.
     Weighted {
-        /// The weights of the spec.
+        /// Weights of the spec, as text.
         weights: String,
     },
     /// A sketch of this kind does not support the action.
     Unsupported {
-        /// The kind of the sketch.
+        /// Kind of the sketch.
         method: String,
-        /// The action, such as `be merged`.
+        /// Action, such as `be merged`.
         action: &'static str,
-        /// The kinds of sketches that support the action, in words.
+        /// Kinds of sketches that support the action, in words.
         expected: String,
     },
-    /// Stored bytes are not of the form that was expected.
+    /// Stored bytes do not have the expected form.
     Decode {
-        /// The type that was decoded.
+        /// Type that was decoded.
         what: &'static str,
-        /// The expected content, in words.
+        /// Expected content, in words.
         expected: String,
-        /// The content that was found, in words.
+        /// Content that was found, in words.
         found: String,
     },
-    /// A key is in the index already, or twice among those that are to be inserted.
+    /// A key is in the index already, or is repeated among the documents to be inserted.
     DuplicateKey {
-        /// The place of the document among those that were given, counted from 0. `None` if one document was given.
+        /// Position of the document among the given documents, counted from 0; `None` if a single document was given.
         position: Option<usize>,
     },
     /// A document has fewer units than a shingle needs, and the spec rejects such documents.
     ShortDocument {
-        /// The place of the document among those that were given, counted from 0. `None` if one document was given.
+        /// Position of the document among the given documents, counted from 0; `None` if a single document was given.
         position: Option<usize>,
-        /// The number of units of the document.
+        /// Number of units of the document.
         units: usize,
     },
 }
 
 impl Error {
-    /// The kind of the error, for code that reacts to it.
+    /// Returns the kind of the error, for code that reacts to it.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.kind
     }
 
-    /// A stable name of the error, for programs and logs.
+    /// Returns the stable name of the error, for programs and logs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         self.kind.code()
     }
 
-    /// A hint: settings to try instead, if there are any.
+    /// Returns a hint with settings to try instead, if there are any.
     #[must_use]
     pub fn hint(&self) -> Option<Sentence> {
         match &self.kind {
@@ -125,7 +125,7 @@ impl Error {
                 Sentence::new().setting_to("registers", needed.to_string()).text(" would be enough")
             }),
             ErrorKind::Unreachable { best, needed, .. } => {
-                // The value is rounded down, because the suggested setting must be possible.
+                // The value is rounded down, because the suggested recall must be possible.
                 let best = ((best * 1000.0).floor() / 1000.0).to_string();
                 Some(match needed {
                     Some(needed) => Sentence::new()
@@ -146,7 +146,7 @@ impl Error {
         }
     }
 
-    /// An error for a text that cannot be parsed: the type, the given text and the accepted form.
+    /// Makes an error for a text that cannot be parsed, from the type, the given text and the accepted form.
     #[must_use]
     pub fn parse(what: &'static str, given: &str, expected: impl Into<String>) -> Self {
         ErrorKind::Parse { what, given: given.to_owned(), expected: expected.into() }.into()
@@ -161,7 +161,7 @@ impl Error {
     }
 }
 
-/// A hint for a percentage where a share is expected.
+/// Returns a hint if a share is expected and a percentage was given.
 fn share_for_percent(setting: &str, given: &str) -> Option<Sentence> {
     let setting = ["threshold", "recall"].into_iter().find(|name| setting.ends_with(name))?;
     let share = share_of_percent(given).filter(|share| (0.1..=1.0).contains(share))?;
@@ -169,7 +169,7 @@ fn share_for_percent(setting: &str, given: &str) -> Option<Sentence> {
 }
 
 impl ErrorKind {
-    /// A stable name, for programs and logs.
+    /// Returns the stable name of the kind, for programs and logs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -208,7 +208,7 @@ impl fmt::Display for Error {
                 *bands as u128 * *rows as u128
             ),
             ErrorKind::Unreachable { threshold, recall, best, registers, .. } => {
-                // The best recall is printed with enough decimals to show that it is below the wanted one.
+                // The best recall is printed with enough decimals to show that it is below the wanted recall.
                 let reaches = |decimals: usize| {
                     format!("{best:.decimals$}").parse().is_ok_and(|best: f64| best >= *recall)
                 };

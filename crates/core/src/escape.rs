@@ -1,7 +1,7 @@
 //! Escapes text, so that it is safe to show.
 //!
-//! Ids and file names come from data. Printed unescaped, they can move the cursor, clear the screen, reverse
-//! the reading direction or break a line of a TSV file; in a page they can be markup. Escaped, they are only
+//! Ids and file names come from data. Printed unescaped, they can move the cursor, clear the screen, reverse the
+//! reading direction or break a line of a TSV file. In an HTML page, unescaped ids can be markup. Escaped ids are only
 //! text.
 
 use std::borrow::Cow;
@@ -11,9 +11,9 @@ use crate::figure::grouped;
 
 /// Replaces every control character by a visible escape.
 ///
-/// Tab, line feed, carriage return and the backslash become `\t`, `\n`, `\r` and `\\`; the other C0 and C1
-/// controls, DEL, the separators U+2028 and U+2029 and the bidirectional controls become `\u{1b}` and the
-/// like. The result can be read back without loss. Text with nothing to escape is borrowed.
+/// Tab, line feed, carriage return and the backslash become `\t`, `\n`, `\r` and `\\`. The other C0 and C1 controls,
+/// DEL, the separators U+2028 and U+2029 and the bidirectional controls become escapes such as `\u{1b}`. The result can
+/// be read back without loss. If there is nothing to escape, the text is returned without a copy.
 pub fn escape_control(text: &str) -> Cow<'_, str> {
     let Some(first) = text.find(needs_escape) else { return Cow::Borrowed(text) };
     let (clean, rest) = text.split_at(first);
@@ -26,7 +26,7 @@ pub fn escape_control(text: &str) -> Cow<'_, str> {
             '\r' => escaped.push_str("\\r"),
             '\\' => escaped.push_str("\\\\"),
             _ if needs_escape(character) => {
-                // Writing to a `String` cannot fail.
+                // This write cannot fail, because a `String` accepts every write.
                 let _ = write!(escaped, "\\u{{{:x}}}", u32::from(character));
             }
             _ => escaped.push(character),
@@ -35,12 +35,11 @@ pub fn escape_control(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// A field of a TSV file: escaped as by [`escape_control`], and never a spreadsheet formula.
+/// Returns a field of a TSV file, which is escaped as by [`escape_control`] and is never a spreadsheet formula.
 ///
-/// Spreadsheets take a cell that begins with `=`, `@`, `+` or `-` for a formula, and a formula can run
-/// commands. The first character of such a field becomes an escape. After `+` and `-`, only fields with a
-/// call or a link are formulas, so that ids such as `-17` and `-:3` stay unchanged. A leading quotation mark
-/// is escaped too.
+/// Spreadsheets take a cell that begins with `=`, `@`, `+` or `-` for a formula, and a formula can run commands. The
+/// first character of such a field is escaped. After `+` and `-`, only fields with a call or a link are formulas, so
+/// ids such as `-17` and `-:3` stay unchanged. A leading quotation mark is also escaped.
 ///
 /// ```
 /// assert_eq!(minwise::escape_field("=1+1"), "\\u{3d}1+1");
@@ -50,7 +49,8 @@ pub fn escape_control(text: &str) -> Cow<'_, str> {
 /// ```
 pub fn escape_field(text: &str) -> Cow<'_, str> {
     let is_formula = match text.as_bytes() {
-        // Programs that know quotes remove them, and the rest may be a formula, or swallow the file.
+        // Programs that interpret quotation marks remove the leading one. The rest of the field may then be a formula,
+        // or the field may extend over the next lines.
         [b'=' | b'@' | b'"', ..] => true,
         [b'+' | b'-', rest @ ..] => rest.iter().any(|byte| b"(|!=".contains(byte)),
         _ => false,
@@ -62,17 +62,17 @@ pub fn escape_field(text: &str) -> Cow<'_, str> {
     let mut field = String::with_capacity(escaped.len() + 8);
     let mut characters = escaped.chars();
     if let Some(first) = characters.next() {
-        // Writing to a `String` cannot fail.
+        // This write cannot fail, because a `String` accepts every write.
         let _ = write!(field, "\\u{{{:x}}}", u32::from(first));
     }
     field.push_str(characters.as_str());
     Cow::Owned(field)
 }
 
-/// Replaces every control character by a visible escape and leaves the rest, including backslashes.
+/// Replaces every control character by a visible escape, and leaves all other characters, including backslashes.
 ///
-/// This form is for messages of ours, whose parts may be escaped already. It cannot be read back with
-/// certainty.
+/// This form is for messages of this project, whose parts may be escaped already. The escaped text cannot be read back
+/// without ambiguity.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unsafe_to_show) {
         return Cow::Borrowed(text);
@@ -93,18 +93,18 @@ pub fn visible_lines(text: &str) -> String {
     text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
 }
 
-/// The most characters of a line of a message.
+/// Greatest number of characters of a line of a message.
 const LINE: usize = 2000;
 
-/// A line of a message without its middle if it is longer than 2,000 characters, because an id may have
-/// millions.
+/// Removes the middle of a line of a message that is longer than 2,000 characters. For example, a line may contain an
+/// id of millions of characters.
 ///
 /// ```
 /// let line = minwise::shortened(&"x".repeat(30_000_000)).into_owned();
 /// assert!(line.len() < 2_100 && line.contains("[29,998,000 characters left out]"));
 /// ```
 pub fn shortened(line: &str) -> Cow<'_, str> {
-    // A string has at most as many characters as bytes.
+    // A string has at most as many characters as bytes, so no count is needed.
     if line.len() <= LINE {
         return Cow::Borrowed(line);
     }
@@ -118,7 +118,7 @@ pub fn shortened(line: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}… [{left_out} characters left out] …{}", &line[..head], &line[tail..]))
 }
 
-/// Escapes a JSON text as [`visible`] does, in the form of JSON, so that its value stays the same.
+/// Escapes a JSON text as [`visible`] does, but with JSON escapes, so that its value stays the same.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
     if !json.contains(is_unsafe_to_show) {
         return Cow::Borrowed(json);
@@ -126,7 +126,7 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
     let mut shown = String::with_capacity(json.len() + 16);
     for character in json.chars() {
         if is_unsafe_to_show(character) {
-            // All of these characters lie in the first plane, so four digits are enough.
+            // All these characters have code points below U+10000, so four digits are enough.
             let _ = write!(shown, "\\u{:04x}", u32::from(character));
         } else {
             shown.push(character);
@@ -135,20 +135,20 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The quotation marks that [`escape_html`] replaces.
+/// The set of quotation marks that [`escape_html`] replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Quotes {
-    /// No quotation marks: for text between tags, and nowhere else.
+    /// No quotation marks. The result is safe only between tags.
     None,
-    /// `"`: for text between tags, and for attributes in double quotation marks.
+    /// `"` only. The result is safe between tags, and in attributes in double quotation marks.
     Double,
-    /// `"` and `'`: for text between tags, and for all attributes in quotation marks.
+    /// `"` and `'`. The result is safe between tags, and in all attributes in quotation marks.
     All,
 }
 
-/// Replaces the characters that HTML or XML would take for markup. Control characters stay, because a page
-/// may have some of them.
+/// Replaces the characters that HTML or XML would interpret as markup. Control characters stay, because a page may
+/// contain some of them.
 pub fn escape_html(text: &str, quotes: Quotes) -> String {
     let mut escaped = String::with_capacity(text.len() + text.len() / 8);
     for character in text.chars() {
@@ -168,8 +168,9 @@ fn needs_escape(character: char) -> bool {
     character == '\\' || is_unsafe_to_show(character) || is_invisible(character)
 }
 
-/// Characters that fonts draw as nothing, with which two ids look the same. In texts they are common, so only ids are escaped.
-/// Joiners and variation selectors are left out, because names in Persian, Hindi and Japanese need them.
+/// Reports whether fonts draw a character as nothing, so that two ids can look the same. Invisible characters are
+/// common in texts, so only ids are escaped. Joiners and variation selectors are excluded, because names in Persian,
+/// Hindi and Japanese need them.
 fn is_invisible(character: char) -> bool {
     matches!(
         character,
@@ -179,7 +180,7 @@ fn is_invisible(character: char) -> bool {
     )
 }
 
-/// Whether a character is a control character, ends a line or reverses the reading direction.
+/// Reports whether a character is a control character, ends a line, or reverses the reading direction.
 fn is_unsafe_to_show(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -213,7 +214,7 @@ mod tests {
             assert_eq!(escape_field(&format!("a{mark}b")), expected);
             assert_eq!(visible(&format!("a{mark}b")), format!("a{mark}b"), "texts keep it");
         }
-        // Joiners, and the variation of a character in a Japanese name.
+        // The name contains joiners, and a variation selector after a Japanese character.
         let name = "می\u{200c}خواهم क\u{94d}\u{200d}ष 葛\u{e0101}";
         assert_eq!(escape_field(name), name);
     }
@@ -252,7 +253,7 @@ mod tests {
     }
 
     proptest! {
-        /// Read back as a browser reads it, a text is what it was.
+        /// The value that a browser reads from the escaped text is the original text.
         #[test]
         fn pages_show_what_was_escaped(text in any::<String>(), soup in "[<>&\"'#;a-z0-9]{0,20}") {
             for text in [text, soup] {

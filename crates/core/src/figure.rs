@@ -1,7 +1,7 @@
-//! Numbers as people read and write them: one thousands separator, one unit for sizes and one form of percentages for every
-//! message, progress bar, summary and report, and one way to read the shares that people type.
+//! Numbers as people read and write them. All messages, progress bars, summaries and reports have the same thousands
+//! separator, one unit per size and the same form of percentages. Shares that people type are read in one place.
 
-/// A number with a comma between groups of three digits.
+/// Formats a number with a comma between groups of three digits.
 ///
 /// ```
 /// assert_eq!(minwise::figure::grouped(1_204_113), "1,204,113");
@@ -19,7 +19,7 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
-/// A number and a noun, in the plural unless the number is 1.
+/// Formats a number and a noun, which is in the plural unless the number is 1.
 ///
 /// ```
 /// assert_eq!(minwise::figure::counted(1, "match"), "1 match");
@@ -35,7 +35,7 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", grouped(number))
 }
 
-/// A number, a noun and their verb, which is the first one for 1 and the second one otherwise.
+/// Formats a number, a noun and a verb. The verb is `one` if the number is 1, otherwise `several`.
 ///
 /// ```
 /// use minwise::figure::subject;
@@ -47,7 +47,7 @@ pub fn subject(number: u64, noun: &str, [one, several]: [&str; 2]) -> String {
     format!("{} {}", counted(number, noun), if number == 1 { one } else { several })
 }
 
-/// A number of bytes in decimal units: 1 kB is 1,000 bytes.
+/// Formats a number of bytes in decimal units: 1 kB is 1,000 bytes.
 ///
 /// ```
 /// assert_eq!(minwise::figure::size(149_365_360), "149.4 MB");
@@ -63,9 +63,9 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// A part of a whole in percent, with one decimal.
+/// Formats a part of a whole as a percentage with one decimal.
 ///
-/// A part that is neither nothing nor all is never rounded to 0 % or 100 %.
+/// A part that is neither 0 nor the whole is never rounded to 0 % or 100 %.
 ///
 /// ```
 /// use minwise::figure::percent;
@@ -84,7 +84,7 @@ pub fn percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// A probability or a recall in percent, with two decimals. Only 1 itself is 100 %.
+/// Formats a probability or a recall as a percentage with two decimals. Only 1 itself gives 100 %.
 ///
 /// ```
 /// use minwise::figure::probability;
@@ -101,7 +101,8 @@ pub fn probability(share: f64) -> String {
     }
 }
 
-/// The lower bound of a probability in percent, rounded down to two decimals, because the bound stays true that way.
+/// Formats the lower bound of a probability as a percentage with two decimals. The bound is rounded down, so that it
+/// stays true.
 ///
 /// ```
 /// use minwise::figure::lower_bound;
@@ -112,8 +113,8 @@ pub fn lower_bound(share: f64) -> String {
     hundredths_of_percent(hundredths(share).floor())
 }
 
-/// A 95 % confidence interval in percent, rounded outwards to two decimals. An end at 0 % or 100 % is left out, because it
-/// bounds nothing. `None` if both ends are one value, which is then exact.
+/// Formats a 95 % confidence interval as percentages with two decimals, rounded outwards. An end at 0 % or 100 % is
+/// left out, because it bounds nothing. Returns `None` if both ends are equal, because the value is then exact.
 ///
 /// ```
 /// use minwise::figure::interval;
@@ -134,7 +135,8 @@ pub fn interval(low: f64, high: f64) -> Option<String> {
     Some(format!("{ends} with 95 % confidence"))
 }
 
-/// A share in hundredths of a percent. Shares such as 0.57 come out whole, so that rounding down does not make 56.99 % of them.
+/// Returns a share in hundredths of a percent. Shares such as 0.57 give a whole number, because otherwise rounding down
+/// would turn 57 % into 56.99 %.
 fn hundredths(share: f64) -> f64 {
     let all = (1e4 * share).clamp(0.0, 1e4);
     if (all - all.round()).abs() < 1e-7 { all.round() } else { all }
@@ -147,7 +149,7 @@ fn hundredths_of_percent(hundredths: f64) -> String {
     format!("{:.2} %", hundredths / 100.0)
 }
 
-/// A share in percent, with one decimal. Only 1 itself is 100 %, and only 0 itself is 0 %.
+/// Formats a share as a percentage with one decimal. Only 1 itself gives 100 %, and only 0 itself gives 0 %.
 ///
 /// ```
 /// use minwise::figure::share;
@@ -179,13 +181,13 @@ pub fn read_share(text: &str) -> Option<f64> {
     }
 }
 
-/// The share that a number of percent stands for.
+/// Returns the share for a number of percent.
 pub(crate) fn share_of_percent(percent: &str) -> Option<f64> {
-    // Dividing by 100 would turn 99.9 into 0.9990000000000001.
+    // Dividing by 100 would turn 99.9 into 0.9990000000000001, so the exponent is changed in the text.
     format!("{percent}e-2").parse().ok()
 }
 
-/// A similarity with this many decimals. A similarity below 1 is never rounded up to 1.
+/// Formats a similarity with `decimals` decimals. A similarity below 1 is never rounded up to 1.
 ///
 /// ```
 /// use minwise::figure::similarity;

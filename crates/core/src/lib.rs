@@ -1,6 +1,7 @@
 //! Minwise hashing: from text to verified near-duplicates, as pure functions.
 //!
-//! A [`Sketch`] estimates how similar two texts are. An [`Lsh`] finds, among many texts, those that are similar to one:
+//! A [`Sketch`] estimates how similar two texts are. An [`Lsh`] finds, among many texts, those that are similar to a
+//! given text:
 //!
 //! ```
 //! use minwise::{Lsh, Sketch, Spec};
@@ -18,8 +19,8 @@
 //! # Ok::<(), minwise::Error>(())
 //! ```
 //!
-//! The crate `minwise-engine` does the whole job for lists of texts, files and record batches:
-//! candidates, exact verification, and which documents stay.
+//! The crate `minwise-engine` does the whole job for lists of texts, files and record batches. `minwise-engine` finds
+//! candidates, verifies candidates exactly, and decides which documents stay.
 //!
 //! # The steps one by one
 //!
@@ -44,30 +45,31 @@
 //! # Ok::<(), minwise::Error>(())
 //! ```
 //!
-//! Data flows one way, and so do the modules; each uses only those before it:
+//! Data flows one way, and each module uses only the modules before it:
 //!
 //! ```text
 //! text → shingle → sketch → candidate → filter → verify → cluster
 //!  └ hash, kernel    └ estimate                             └ keep, calendar
 //! ```
 //!
-//! The crate has no files, clocks, environment variables or global state; the crates around it have them. Only
-//! [`Lsh::insert_many`] and [`Lsh::insert_sketches`] start threads, as many as the caller says.
+//! The crate uses no files, clocks, environment variables or global state; the crates that use it do. Only
+//! [`Lsh::insert_many`] and [`Lsh::insert_sketches`] start threads. The caller sets their number.
 //!
 //! # Features
 //!
 //! | feature | for | default |
 //! |---|---|---|
-//! | `serde` | `Serialize` and `Deserialize`, as below | no |
-//! | `exhaustive` | the tests of this crate alone: lists of sketches that must be complete. It may change in any version | no |
+//! | `serde` | `Serialize` and `Deserialize` for the values in the table below | no |
+//! | `exhaustive` | only the tests of this crate, whose lists of sketches must be complete. The feature may change in any version | no |
 //!
-//! With `serde`, every value that can be written can be read back, and is then equal to what was written:
+//! With `serde`, every value that can be written can be read back, and the value that is read is equal to the one
+//! written:
 //!
 //! | value | form |
 //! |---|---|
 //! | [`Spec`] and its parts, [`Filter`](filter::Filter), [`Clustering`](cluster::Clustering), [`Measure`](verify::Measure) | the text form, as `Display` writes it and `FromStr` reads it |
 //! | [`Estimate`](estimate::Estimate), [`Overlap`](verify::Overlap), [`Banding`](candidate::Banding), [`Look`](filter::Look), [`Edge`](cluster::Edge) and other results | a structure with the names of the fields |
-//! | [`Sketch`], [`Lsh`] | a structure with the versions of its form, of specs and of Unicode; another version is refused. There is no checksum: a spec that was edited is believed |
+//! | [`Sketch`], [`Lsh`] | a structure with the versions of its form, of specs and of Unicode; another version is refused. There is no checksum, so an edited spec is accepted |
 //!
 //! ```
 //! # #[cfg(feature = "serde")] {
@@ -84,19 +86,21 @@
 //!
 //! # Sources
 //!
-//! Modules name the papers that they implement. Five works have short names, because many modules cite them:
+//! Modules name the papers that they implement. Five sources have short names, because many modules cite them:
 //!
-//! - **Hassanian-esfahani 2018**: R. Hassanian-esfahani and M.-j. Kargar, *Sectional `MinHash` for near-duplicate detection*, Expert
-//!   Systems with Applications, 2018. Its Table 1 is a survey of sketches.
-//! - **Bergillos 2018**: C. Bergillos, A. Rambla and A. Cabeza, *Document similarity detection using hashing*, student report, 2018.
-//! - **Yuan 2012**: X. Yuan, J. Long, Z. Zhang, Y. Luo, H. Zhang and W. Gui, *f-Fractional bit minwise hashing*, Journal of Software
-//!   7(1), 2012.
-//! - **Yuan 2019**: X. Yuan, S. Wang, C. Peng and C. Zhang, *Efficient near-duplicate document detection using consistent weighted
-//!   sampling filter*, 2019.
+//! - **Hassanian-esfahani 2018**: R. Hassanian-esfahani and M.-j. Kargar, *Sectional `MinHash` for near-duplicate
+//!   detection*, Expert Systems with Applications, 2018. Its Table 1 is a survey of sketches.
+//! - **Bergillos 2018**: C. Bergillos, A. Rambla and A. Cabeza, *Document similarity detection using hashing*, student
+//!   report, 2018.
+//! - **Yuan 2012**: X. Yuan, J. Long, Z. Zhang, Y. Luo, H. Zhang and W. Gui, *f-Fractional bit minwise hashing*,
+//!   Journal of Software 7(1), 2012.
+//! - **Yuan 2019**: X. Yuan, S. Wang, C. Peng and C. Zhang, *Efficient near-duplicate document detection using
+//!   consistent weighted sampling filter*, 2019.
 //! - **Anonymous**: an undated description of software classes that implement `MinHash` and banding, without author.
 //!
-//! A citation gives the place as the work numbers it: `Yuan 2012, (29)` is an equation, `Bergillos 2018, §5.1` a section. Modules
-//! implement the correct statement where a work has an error. Numbers such as E-11 are entries of the list of [errata].
+//! A citation gives the place with the numbering of the source: `Yuan 2012, (29)` is an equation, and `Bergillos 2018,
+//! §5.1` is a section. Where a source has an error, modules implement the correct statement. Numbers such as E-11 are
+//! entries of the list of [errata].
 
 pub mod calendar;
 pub mod candidate;

@@ -1,7 +1,7 @@
 //! Progress, warnings and cancellation of long operations.
 //!
-//! One trait serves reading a corpus, a run of the engine and work on an archive, so that a program with a
-//! progress bar, or with cancellation by Ctrl-C, implements it once.
+//! One trait serves reading a corpus, a run of the engine, and work on an archive. A program with a progress bar, or
+//! with cancellation by Ctrl-C, therefore implements it only once.
 
 use std::fmt;
 
@@ -9,11 +9,11 @@ use crate::escape::escape_control;
 use crate::figure::{counted, grouped, subject};
 use crate::sentence::Sentence;
 
-/// A part of long work that takes time.
+/// A part of a long operation, with progress of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stage {
-    /// Finding and opening the inputs. The total is unknown, because standard input may be waited for.
+    /// Finding and opening the inputs. The total is unknown, because the run may have to wait for standard input.
     Open,
     /// Decompressing inputs to a temporary file.
     Unpack,
@@ -21,7 +21,7 @@ pub enum Stage {
     Weigh,
     /// Hashing the inputs.
     Hash,
-    /// Reading and sketching.
+    /// Reading and sketching documents.
     Read,
     /// Finding candidates.
     Candidates,
@@ -31,38 +31,38 @@ pub enum Stage {
     Audit,
     /// Writing outputs.
     Write,
-    /// Comparing sketches.
+    /// Comparing sketches, to estimate similarities.
     Estimate,
     /// Examining an archive.
     Check,
-    /// Saving what can be read of a damaged archive.
+    /// Saving the readable data of a damaged archive.
     Repair,
     /// Compacting an archive.
     Compact,
     /// Finding the clusters of an archive.
     Clusters,
-    /// Writing an archive as lines.
+    /// Writing the documents of an archive as lines.
     Export,
-    /// Adding lines of an exported archive.
+    /// Adding the lines of an exported archive.
     Import,
     /// Adding the documents of another archive.
     Merge,
-    /// Adding documents to an archive, counted one by one.
+    /// Adding documents to an archive, with progress per document.
     Add,
 }
 
-/// The unit of the amounts of a stage.
+/// Unit of the amounts of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProgressUnit {
-    /// Bytes of the input.
+    /// Bytes of input.
     Bytes,
     /// Documents, bands or other steps.
     Steps,
 }
 
 impl ProgressUnit {
-    /// The name of the unit in logs.
+    /// Returns the name of the unit in logs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -73,7 +73,7 @@ impl ProgressUnit {
 }
 
 impl Stage {
-    /// The name of the stage in messages and logs.
+    /// Returns the name of the stage in messages and logs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -98,7 +98,7 @@ impl Stage {
         }
     }
 
-    /// The unit of the stage's amounts.
+    /// Returns the unit of the amounts of the stage.
     #[must_use]
     pub fn unit(self) -> ProgressUnit {
         match self {
@@ -120,75 +120,76 @@ impl Stage {
     }
 }
 
-/// A condition to report to the user; the work continues.
+/// A condition that is reported to the user while the work continues.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Warning {
-    /// Several documents have one id.
+    /// Several documents have the same id.
     RepeatedIds {
-        /// The number of documents that share their id with another.
+        /// Number of documents that share their id with another document.
         documents: u64,
-        /// One such id.
+        /// Example of such an id.
         example: String,
-        /// The places of two documents with this id.
+        /// Places of two documents with the example id.
         places: [String; 2],
     },
-    /// Lone surrogates were replaced.
+    /// Lone surrogates in texts were replaced.
     Repaired {
-        /// The number of documents with replaced surrogates.
+        /// Number of documents with replaced surrogates.
         documents: u64,
     },
-    /// A ranking of the keeper policy has no value for some documents, which come last.
+    /// Some documents have no value for a ranking of the keeper policy. Documents without a value come last in this
+    /// ranking.
     Unranked {
-        /// The ranking.
+        /// Text form of the ranking.
         ranking: String,
-        /// The number of such documents.
+        /// Number of documents without a value.
         documents: u64,
-        /// The place of the first of them.
+        /// Place of the first document without a value.
         place: String,
-        /// The problem with its value, as the end of a sentence.
+        /// Problem with the value of that document, as the end of a sentence.
         reason: String,
     },
-    /// Some records of a crawl note an earlier visit of a page. They have no text and are all kept.
+    /// Some records of a crawl are notes of repeated visits to a page. Such records have no text, and all are kept.
     Revisits {
-        /// The number of such records.
+        /// Number of such records.
         records: u64,
     },
     /// Groups of documents that share bands may give very many pairs.
     ManyPairs {
-        /// The number of such groups.
+        /// Number of such groups.
         groups: u64,
-        /// The number of pairs that these groups may give together.
+        /// Number of pairs that these groups may give together.
         pairs: u64,
-        /// The number of documents of the largest group.
+        /// Number of documents of the largest group.
         documents: u64,
-        /// The id of one of these documents.
+        /// Id of a document of the largest group.
         example: String,
     },
-    /// Shelves were full, so documents were not compared with all others that share a band key with them.
+    /// Some shelves were full, so documents were not compared with all others that share a band key with them.
     FullShelves {
-        /// The number of full shelves.
+        /// Number of full shelves.
         shelves: u64,
-        /// The number of documents that they left out.
+        /// Number of documents that the full shelves left out.
         documents: u64,
-        /// The most documents of a shelf.
+        /// Greatest number of documents on a shelf.
         most: u64,
-        /// Settings that help.
+        /// Settings that avoid full shelves.
         hint: Sentence,
     },
     /// The expected recall is below the wanted one.
     LowRecall {
-        /// The expected recall, in percent.
+        /// Expected recall, in percent.
         expected: String,
-        /// The wanted recall, in percent.
+        /// Wanted recall, in percent.
         wanted: String,
-        /// Settings that help.
+        /// Settings that raise the recall.
         hint: Sentence,
     },
 }
 
 impl Warning {
-    /// A stable name, for programs.
+    /// Returns the stable name of the warning, for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -202,7 +203,7 @@ impl Warning {
         }
     }
 
-    /// The warning, with its settings as data, so that each interface spells them in its own way.
+    /// Returns the warning, with its settings as data, so that each interface spells them in its own way.
     #[must_use]
     pub fn message(&self) -> Sentence {
         match self {
@@ -280,10 +281,10 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Follows long work, and may stop it.
+/// Receives progress and warnings of a long operation, and can cancel it.
 ///
-/// Every method has a default, so an implementation needs only some of them. Methods are called from several
-/// threads and should return at once.
+/// Every method has a default, so an implementation needs only some of them. Methods are called from several threads,
+/// and should return quickly.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -317,27 +318,28 @@ impl fmt::Display for Warning {
 /// }
 /// ```
 pub trait Observer: Sync {
-    /// A stage begins. `total` is its work, in the [unit](Stage::unit) of the stage; 0 if it is unknown.
+    /// Reports that a stage begins. `total` is its work in the [unit](Stage::unit) of the stage, or 0 if it is unknown.
     fn begin(&self, stage: Stage, total: u64) {
         let _ = (stage, total);
     }
 
-    /// `amount` more of the present stage is done, in addition to earlier reports.
+    /// Reports that `amount` more of the current stage is done, in addition to earlier reports.
     fn advance(&self, amount: u64) {
         let _ = amount;
     }
 
-    /// A stage has ended, and no other begins yet.
+    /// Reports that a stage has ended. No other stage has begun yet.
     fn end(&self, stage: Stage) {
         let _ = stage;
     }
 
-    /// A warning about the data or the settings; the work continues. `Display` of the warning is a sentence.
+    /// Reports a warning about the data or the settings. The work continues. `Display` writes the warning as a
+    /// sentence.
     fn warn(&self, warning: &Warning) {
         let _ = warning;
     }
 
-    /// Returns `true` to cancel. The present operation then fails with an error that states this.
+    /// Returns `true` to cancel. The current operation then fails with an error that states this.
     fn cancelled(&self) -> bool {
         false
     }

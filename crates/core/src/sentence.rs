@@ -1,13 +1,13 @@
-//! Sentences for people, which name settings.
+//! Messages for people that name settings.
 //!
-//! Several interfaces use the library, and each spells a setting in its own way: `--max-rejects 5` on a
-//! command line, `max_rejects=5` in Python. So a message or a hint holds its settings and actions as data,
-//! and the interface spells them when it prints the sentence.
+//! Several interfaces use the library, and each spells a setting in its own way: `--max-rejects 5` on a command line,
+//! `max_rejects=5` in Python. A message or a hint therefore contains its settings and actions as data, and the
+//! interface spells them when it prints the sentence.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// A sentence in which settings and actions are data.
+/// A message or hint in which settings and actions are data.
 ///
 /// ```
 /// use minwise::{SentencePart, Sentence};
@@ -26,85 +26,85 @@ pub struct Sentence {
     parts: Vec<SentencePart>,
 }
 
-/// A part of a sentence. [`Display`](fmt::Display) writes settings as the methods of builders are named, such as
-/// `max_rejects = 5`.
+/// A part of a sentence. [`Display`](fmt::Display) writes settings as builders name their methods, such as `max_rejects
+/// = 5`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SentencePart {
-    /// Plain words.
+    /// Plain text.
     Text(Cow<'static, str>),
-    /// A setting by its name, such as `max-rejects`, and the value that the sentence gives it.
+    /// A setting by its name, such as `max-rejects`, with an optional value.
     Setting {
-        /// The name, with hyphens.
+        /// Name of the setting, with hyphens.
         name: Cow<'static, str>,
-        /// The value, or a placeholder such as `DIR`.
+        /// Value of the setting, or a placeholder such as `DIR`.
         value: Option<Cow<'static, str>>,
     },
-    /// An action, such as `index create`, and its argument.
+    /// An action, such as `index create`, with an optional argument.
     Action {
-        /// The name of the action, as words.
+        /// Name of the action, as words.
         name: &'static str,
-        /// The argument of the action.
+        /// Argument of the action.
         argument: Option<String>,
     },
 }
 
 impl Sentence {
-    /// An empty sentence.
+    /// Makes an empty sentence.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds plain words.
+    /// Appends plain text.
     #[must_use]
     pub fn text(mut self, text: impl Into<Cow<'static, str>>) -> Self {
         self.parts.push(SentencePart::Text(text.into()));
         self
     }
 
-    /// Adds the name of a setting.
+    /// Appends the name of a setting.
     #[must_use]
     pub fn setting(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.parts.push(SentencePart::Setting { name: name.into(), value: None });
         self
     }
 
-    /// Adds a setting with a value.
+    /// Appends a setting with a value.
     #[must_use]
     pub fn setting_to(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
         self.parts.push(SentencePart::Setting { name: name.into(), value: Some(value.into()) });
         self
     }
 
-    /// Adds an action.
+    /// Appends an action.
     #[must_use]
     pub fn action(mut self, name: &'static str) -> Self {
         self.parts.push(SentencePart::Action { name, argument: None });
         self
     }
 
-    /// Adds an action and its argument.
+    /// Appends an action with its argument.
     #[must_use]
     pub fn action_on(mut self, name: &'static str, argument: impl Into<String>) -> Self {
         self.parts.push(SentencePart::Action { name, argument: Some(argument.into()) });
         self
     }
 
-    /// Adds another sentence.
+    /// Appends another sentence.
     #[must_use]
     pub fn followed_by(mut self, other: &Self) -> Self {
         self.parts.extend_from_slice(&other.parts);
         self
     }
 
-    /// The parts, in order.
+    /// Returns the parts of the sentence, in order.
     #[must_use]
     pub fn parts(&self) -> &[SentencePart] {
         &self.parts
     }
 
-    /// The sentence as a command line spells it: settings are flags, and actions are commands of `program`.
+    /// Formats the sentence for a command line: settings are flags, and actions are commands of `program`.
     #[must_use]
     pub fn as_flags(&self, program: &str) -> String {
         self.spelled(|part| match part {
@@ -118,7 +118,7 @@ impl Sentence {
         })
     }
 
-    /// Returns the sentence with each part written by `spell`.
+    /// Formats the sentence, with each part spelled by `spell`.
     #[must_use]
     pub fn spelled<'a>(&'a self, spell: impl Fn(&'a SentencePart) -> Cow<'a, str>) -> String {
         self.parts.iter().map(spell).collect()
@@ -155,10 +155,10 @@ impl fmt::Display for SentencePart {
     }
 }
 
-/// The name of the setting in the builders and structs of the library.
+/// Returns the name of a setting in the builders and structs of the library.
 fn method(setting: &str) -> String {
     match setting {
-        // `force` is a flag of commands; the method is named after its effect.
+        // The command has the flag `force`, but the method is named after its effect.
         "force" => "overwrite".to_owned(),
         _ => setting.replace('-', "_"),
     }

@@ -1,4 +1,4 @@
-//! The forms in which values are serialised, with the feature `serde`.
+//! The serialised forms of values, with the feature `serde`.
 //!
 //! | value | form |
 //! |---|---|
@@ -54,10 +54,10 @@ by_text_form!(
     WeightSpec,
 );
 
-/// The versions that a stored object states.
+/// The versions that are stored with an object.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Versions<'a> {
-    /// The version of the form.
+    /// Version of the form.
     form: u32,
     spec_version: u32,
     unicode: Cow<'a, str>,
@@ -68,7 +68,7 @@ impl Versions<'_> {
         Self { form, spec_version: VERSION, unicode: UNICODE.into() }
     }
 
-    /// Returns an error with the stored version if it is another one.
+    /// Returns an error if a stored version is not the one of this crate.
     pub(crate) fn check(&self, what: &'static str, form: u32) -> Result<(), Error> {
         let numbers = [
             ("the version of the form", form, self.form),
@@ -87,7 +87,7 @@ impl Versions<'_> {
     }
 }
 
-/// The version of the form of a sketch.
+/// Version of the form of a sketch.
 const SKETCH_FORM: u32 = 1;
 
 #[derive(Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! A sketch with its spec, which can be updated, merged, compared, counted and stored as bytes.
 //!
-//! The bytes of a sketch, all numbers little-endian:
+//! The bytes of a sketch, with all numbers little-endian:
 //!
 //! | bytes | content |
 //! |---|---|
@@ -10,8 +10,8 @@
 //! | 4 | 1 if the document has shingles, else 0 |
 //! | 4 + n | the [version of Unicode](crate::text::UNICODE): its length, and the text in UTF-8 |
 //! | 4 + n | the spec: its length, and its text form in UTF-8 |
-//! | 4 + 4·n | the words of the sketch: how many there are, and the words |
-//! | 8 | XXH3-64 of all bytes before |
+//! | 4 + 4·n | the words of the sketch: their number, and the words |
+//! | 8 | XXH3-64 of all preceding bytes |
 
 use std::fmt;
 use std::sync::Arc;
@@ -28,16 +28,16 @@ use crate::sketch::{Base, Method, RegisterSource, Sketcher};
 use crate::spec::{Spec, VERSION};
 use crate::text::UNICODE;
 
-/// The first bytes of a stored sketch.
+/// First bytes of a stored sketch.
 const MAGIC: &[u8; 8] = b"mwsketch";
-/// The version of the stored form.
+/// Version of the stored form.
 const FORM: u32 = 1;
-/// The subject of error messages about bytes.
+/// Subject of error messages about bytes.
 const BYTES: &str = "a stored sketch";
-/// The number of bytes of a text in pieces that are cut together.
+/// Number of bytes of a text that are cut together if the text comes in pieces.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// The sketch of one document, with the [`Spec`] that it was made by.
+/// The sketch of one document, with the [`Spec`] by which it was made.
 ///
 /// ```
 /// use minwise::{Sketch, Spec};
@@ -57,18 +57,19 @@ const BLOCK_BYTES: usize = 1 << 20;
 ///
 /// # Kinds that merge and kinds that count
 ///
-/// Sketches of some [kinds](Method) can be merged, so that they take many texts, or one text in pieces without holding all of it.
-/// Some can also count the distinct shingles of a document. Every kind takes one whole text.
+/// Sketches of some [kinds](Method) can be merged. Such a sketch can take many texts, or one text in pieces without
+/// holding all of it. Sketches of some kinds can also count the distinct shingles of a document. Every kind can take
+/// one whole text.
 ///
 /// | kind | [`merge`](Self::merge) | [`count`](Self::count) |
 /// |---|---|---|
 /// | `minhash` | yes | yes, with at least three registers |
-/// | `bottom-k` | yes | yes, with k of at least three; exactly below k |
+/// | `bottom-k` | yes | yes, if k is at least three; exact for fewer than k shingles |
 /// | `minhash` with another hash family (`minhash,murmur3`), `min-max`, `super-minhash`, `fast-similarity`, `one-permutation,raw` | yes | no |
 /// | all others, such as `b-bit` | no | no |
 ///
-/// A sketch holds its hash functions and buffers, which take some kilobytes. If there are many sketches,
-/// [`Sketches`](crate::sketch::Sketches) has rows and nothing else.
+/// A sketch contains its hash functions and buffers, which take some kilobytes. For many sketches, use
+/// [`Sketches`](crate::sketch::Sketches), which contains only their rows.
 #[derive(Clone)]
 pub struct Sketch {
     spec: Spec,
@@ -79,7 +80,7 @@ pub struct Sketch {
     buffers: Buffers,
 }
 
-/// Buffers that `update` reuses.
+/// Buffers that [`update`](Sketch::update) reuses.
 #[derive(Clone, Default)]
 struct Buffers {
     shingles: Shingles,
@@ -88,12 +89,12 @@ struct Buffers {
 }
 
 impl Sketch {
-    /// The sketch of a document without shingles.
+    /// Makes the sketch of a document without shingles.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`] if a number of the sketch lies outside of its range, such as 0 registers, and with
-    /// [`ErrorKind::Weighted`] if the spec has [weights](crate::WeightSpec): the sketch of weighed shingles needs a
-    /// [`SpecSketcher`](crate::SpecSketcher).
+    /// Fails with [`ErrorKind::OutOfRange`] if a number of the sketch is out of its range, such as 0 registers. Fails
+    /// with [`ErrorKind::Weighted`] if the spec has [weights](crate::WeightSpec), because the sketch of weighed
+    /// shingles needs a [`SpecSketcher`](crate::SpecSketcher).
     pub fn new(spec: Spec) -> Result<Self, Error> {
         let sketcher = spec.sketcher()?;
         let words = vec![EMPTY; sketcher.words()];
@@ -101,25 +102,24 @@ impl Sketch {
         Ok(Self { spec, shingler, sketcher, words, has_shingles: false, buffers: Buffers::default() })
     }
 
-    /// The sketch of a text.
+    /// Makes the sketch of a text.
     ///
     /// # Errors
     /// Fails where [`new`](Self::new) and [`update`](Self::update) do.
     pub fn of(spec: Spec, text: &str) -> Result<Self, Error> {
         let mut sketch = Self::new(spec)?;
         sketch.update(text)?;
-        // Most sketches of a whole text are never updated, and buffers take more memory than the sketch.
+        // Most sketches of a whole text are never updated, and the buffers take more memory than the sketch.
         sketch.buffers = Buffers::default();
         Ok(sketch)
     }
 
-    /// A sketch with these words, which are [`words`](Self::words) of another sketch or a row of
+    /// Makes a sketch from words, which are the [`words`](Self::words) of another sketch or a row of
     /// [`Sketches`](crate::sketch::Sketches). If every word is [`EMPTY`], the document has no shingles.
     ///
     /// # Errors
-    /// Fails where [`new`](Self::new) does, and with [`ErrorKind::OutOfRange`] if the number of words is not
-    /// that of the spec.
-    /// has.
+    /// Fails where [`new`](Self::new) does. Fails with [`ErrorKind::OutOfRange`] if the number of words is not that of
+    /// a sketch by the spec.
     pub fn from_words(spec: Spec, words: Vec<u32>) -> Result<Self, Error> {
         let sketch = Self::new(spec)?;
         if words.len() != sketch.words.len() {
@@ -130,34 +130,33 @@ impl Sketch {
         Ok(Self { words, has_shingles, ..sketch })
     }
 
-    /// The spec of the sketch.
+    /// Returns the spec of the sketch.
     #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// The words of the sketch, in the form of a row of [`Sketches`](crate::sketch::Sketches).
+    /// Returns the words of the sketch, in the form of a row of [`Sketches`](crate::sketch::Sketches).
     #[must_use]
     pub fn words(&self) -> &[u32] {
         &self.words
     }
 
-    /// Whether the document has no shingles.
+    /// Reports whether the sketch is that of a document without shingles.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         !self.has_shingles
     }
 
-    /// Adds the shingles of a text: afterwards this is the sketch of the union of both sets.
+    /// Adds the shingles of a text. Afterwards this is the sketch of the union of the old shingle set and the text's.
     ///
-    /// Each call takes a text of its own. Shingles across two calls are not added, and a text of fewer than N
-    /// tokens adds one short shingle. If one long text comes in pieces, use
-    /// [`update_pieces`](Self::update_pieces).
+    /// Each call takes a text of its own: no shingle begins in one text and ends in the next, and a text of fewer than
+    /// N tokens adds one short shingle. If a long text comes in pieces, use [`update_pieces`](Self::update_pieces).
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::ShortDocument`] if the spec rejects short texts and this is one, and with
+    /// Fails with [`ErrorKind::ShortDocument`] if the spec rejects short texts and the text is short. Fails with
     /// [`ErrorKind::Unsupported`] if the sketch has shingles already and its kind [cannot be
-    /// merged](Self#kinds-that-merge-and-kinds-that-count): such a sketch takes one text.
+    /// merged](Self#kinds-that-merge-and-kinds-that-count), because such a sketch takes only one text.
     pub fn update(&mut self, text: &str) -> Result<(), Error> {
         let mut shingles = std::mem::take(&mut self.buffers.shingles);
         self.shingler.shingle_into(text, &mut shingles);
@@ -170,9 +169,8 @@ impl Sketch {
         result
     }
 
-    /// Adds the shingles of one text that comes in pieces of any length, with the result of
-    /// [`update`](Self::update) for the
-    /// whole text. A word may begin in one piece and end in the next.
+    /// Adds the shingles of one text that comes in pieces of any length. The result is that of [`update`](Self::update)
+    /// for the whole text. A word may begin in one piece and end in the next.
     ///
     /// ```
     /// use minwise::{Sketch, Spec};
@@ -184,20 +182,20 @@ impl Sketch {
     /// # Ok::<(), minwise::Error>(())
     /// ```
     ///
-    /// A [kind that merges](Self#kinds-that-merge-and-kinds-that-count) holds one block of 1 MiB of the text and its shingles. The
-    /// whole text is held if the kind does not merge, and if the spec has `strip-markup`, `terms`, bags or `short=reject`.
+    /// If the [kind merges](Self#kinds-that-merge-and-kinds-that-count), only one block of 1 MiB of the text and its
+    /// shingles is in memory. If the kind does not merge, or if the spec has `strip-markup`, `terms`, bags or
+    /// `short=reject`, the whole text is in memory.
     ///
-    /// If your program receives pieces in a loop of its own, use a
-    /// [`PieceShingler`](crate::shingle::PieceShingler) and pass its shingles
-    /// to [`update_shingles`](Self::update_shingles).
+    /// If your program receives pieces in its own loop, use a [`PieceShingler`](crate::shingle::PieceShingler) and pass
+    /// its shingles to [`update_shingles`](Self::update_shingles).
     ///
     /// # Errors
     /// Fails where [`update`](Self::update) does.
     pub fn update_pieces<T: AsRef<str>>(&mut self, pieces: impl IntoIterator<Item = T>) -> Result<(), Error> {
         let pieces = pieces.into_iter();
         if !self.shingler.cuts_blocks() || self.shingler.refuses(0) || !self.merges() {
-            // The whole text is collected, because the spec may refuse it, or because the kind needs all
-            // shingles at once.
+            // The whole text is collected, because the spec may refuse the text, or because the kind needs all shingles
+            // at once.
             let mut text = String::new();
             pieces.for_each(|piece| text.push_str(piece.as_ref()));
             return self.update(&text);
@@ -210,20 +208,20 @@ impl Sketch {
         Ok(())
     }
 
-    /// Whether sketches of this [kind](Self#kinds-that-merge-and-kinds-that-count) can be merged.
+    /// Reports whether sketches of this [kind](Self#kinds-that-merge-and-kinds-that-count) can be merged.
     #[must_use]
     pub fn merges(&self) -> bool {
         let empty = vec![EMPTY; self.words.len()];
         self.sketcher.merge_into(&empty, &empty, &mut empty.clone())
     }
 
-    /// Removes all shingles: the sketch is then that of [`new`](Self::new). Its buffers are reused.
+    /// Removes all shingles, so that the sketch is that of [`new`](Self::new). Its buffers are reused.
     pub fn clear(&mut self) {
         self.words.fill(EMPTY);
         self.has_shingles = false;
     }
 
-    /// Adds shingles, in document order, repeats included.
+    /// Adds shingles, which must be in document order with repeats.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Unsupported`] if the sketch has shingles already and its kind cannot be merged.
@@ -245,11 +243,11 @@ impl Sketch {
         }
     }
 
-    /// Adds the shingles of another sketch: afterwards this is the sketch of the union of both sets.
+    /// Adds the shingles of another sketch. Afterwards this is the sketch of the union of both shingle sets.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::SpecMismatch`] if the specs differ, and with [`ErrorKind::Unsupported`] if both sketches have
-    /// shingles and their kind cannot be merged.
+    /// Fails with [`ErrorKind::SpecMismatch`] if the specs differ, and with [`ErrorKind::Unsupported`] if both sketches
+    /// have shingles and their kind cannot be merged.
     pub fn merge(&mut self, other: &Self) -> Result<(), Error> {
         self.spec.check(&other.spec)?;
         if !other.has_shingles {
@@ -278,7 +276,8 @@ impl Sketch {
     /// Estimates the similarity of two documents, with its standard error and interval.
     ///
     /// The similarity of two documents without shingles is 1, because their sets are equal. The similarity of a
-    /// document with shingles and one without is 0. Both are exact.
+    /// document with shingles and a document without shingles is 0. These two values are exact, with a standard error
+    /// of 0.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::SpecMismatch`] if the specs differ.
@@ -294,10 +293,11 @@ impl Sketch {
 
     /// Estimates the number of distinct shingles, with its standard error and interval.
     ///
-    /// `minhash` and `bottom-k` with at least three registers or values can count; `bottom-k` is exact below k.
+    /// `minhash` with at least three registers and `bottom-k` with at least three values can count. `bottom-k` is exact
+    /// if there are fewer shingles than k.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Unsupported`] if the kind cannot count. A document without shingles can always be counted.
+    /// Fails with [`ErrorKind::Unsupported`] if the kind cannot count, except for a document without shingles.
     pub fn count(&self) -> Result<CountEstimate, Error> {
         match self.spec.method {
             _ if !self.has_shingles => Ok(CountEstimate::exact(0)),
@@ -318,7 +318,8 @@ impl Sketch {
         }
     }
 
-    /// The sketch and its spec as bytes, with a version and a checksum. The same sketch gives the same bytes on every machine.
+    /// Returns the sketch and its spec as bytes, with a version and a checksum. The same sketch gives the same bytes on
+    /// every machine.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
@@ -341,10 +342,10 @@ impl Sketch {
     /// Reads the bytes that [`to_bytes`](Self::to_bytes) wrote.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Decode`], which has what was expected and what was found, if the bytes are of another form,
-    /// another version or another version of Unicode, are cut short, continue behind the end, or were changed. Bytes that were
-    /// forged with a right checksum may also give [`ErrorKind::Parse`], [`ErrorKind::OutOfRange`] or [`ErrorKind::Weighted`],
-    /// if their spec is none.
+    /// Fails with [`ErrorKind::Decode`] if the bytes have another form, version or version of Unicode, are cut short,
+    /// continue after the end, or were changed. The error contains the expected and the found value. Bytes that were
+    /// forged with a correct checksum may also give [`ErrorKind::Parse`], [`ErrorKind::OutOfRange`] or
+    /// [`ErrorKind::Weighted`], if their spec is not valid.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let mut reader = ByteReader { bytes, at: 0 };
         let magic = reader.take(MAGIC.len(), "the first bytes")?;
@@ -374,7 +375,7 @@ impl Sketch {
             let found = format!("`{}`", hex(checksum));
             return Err(Error::decode(BYTES, format!("the checksum `{}`", hex(&sum.to_le_bytes())), found));
         }
-        // From here on the bytes were written by `to_bytes` of some version, unless they are forged.
+        // The checksum is correct, so `to_bytes` of some version wrote these bytes, unless they are forged.
         let has_shingles = match flag {
             0 => false,
             1 => true,
@@ -384,7 +385,7 @@ impl Sketch {
         Self::of_stored(spec.parse()?, words, has_shingles)
     }
 
-    /// A stored sketch, if its parts are consistent.
+    /// Makes a sketch from stored parts, and fails if they contradict one another.
     pub(crate) fn of_stored(spec: Spec, words: Vec<u32>, has_shingles: bool) -> Result<Self, Error> {
         let empty = Self::new(spec)?;
         if words.len() != empty.words.len() {
@@ -407,7 +408,7 @@ fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// Reads bytes from front to back.
+/// Reads bytes from the first to the last.
 struct ByteReader<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -677,7 +678,7 @@ mod tests {
             prop_assert_eq!(Sketch::from_bytes(&sketch.to_bytes()).unwrap(), sketch);
         }
 
-        /// Forged bytes carry a valid checksum.
+        /// Forged bytes with a valid checksum are read or refused, without a panic.
         #[test]
         fn forged_bytes_are_read_or_refused(changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5)) {
             let mut bytes = sketch("b-bit:2/minhash:64", "a b c").to_bytes();

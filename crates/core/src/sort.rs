@@ -1,26 +1,26 @@
 //! Sorting of well-mixed keys.
 //!
-//! Shingles and band keys are spread evenly over all 64 bits, so their first bits nearly determine their
-//! places: one pass distributes them into runs of about one, and each run is sorted by itself. Keys that are
-//! not spread evenly are sorted correctly too, in O(n log n). The benchmark `verify` compares this with a
+//! Shingles and band keys are spread evenly over all 64-bit numbers, so their first bits nearly determine their places.
+//! One pass distributes the keys by these bits into runs of about one key, and each run is sorted by itself. Keys that
+//! are not spread evenly are also sorted correctly, in O(n log n). The benchmark `verify` compares this sort with a
 //! comparison sort.
 
-/// Up to 2 to this power runs, the counters are on the stack and in the first-level cache. Small inputs clear
-/// only the counters that they use.
+/// Logarithm of the greatest number of runs whose counters are on the stack, in the first-level cache. Up to 2⁹ runs
+/// ([`FEW_BITS`]) have an array of their own, so that fewer counters are cleared.
 const NEAR_BITS: u32 = 12;
 const FEW_BITS: u32 = 9;
-/// Counters for more runs would not fit into the second-level cache.
+/// Logarithm of the greatest number of runs. Counters for more runs would not fit into the second-level cache.
 const MOST_BITS: u32 = 16;
-/// Below this number of items, distribution costs more than it saves.
+/// Number of items below which distribution costs more than it saves.
 const FEW: usize = 32;
-/// Runs up to this length are sorted by insertion.
+/// Greatest length of runs that are sorted by insertion.
 const SHORT: u32 = 16;
 
 /// An item whose order begins with a well-mixed 64-bit key.
 ///
-/// Sealed, because [`sort_mixed`] relies on keys in the order of the items.
+/// The trait is sealed, because [`sort_mixed`] requires that keys have the same order as their items.
 pub trait Mixed: sealed::MixedSeal + Copy + Ord + Default {
-    /// The first 64 bits of the order of the item.
+    /// Returns the key of the item, which is the first 64 bits of its order.
     fn mixed(&self) -> u64;
 }
 
@@ -60,19 +60,19 @@ mod sealed {
     impl MixedSeal for (u64, u64) {}
 }
 
-/// Sorts `items`, fewer than 2³², with `scratch` as a buffer.
+/// Sorts `items`, of which there must be fewer than 2³². `scratch` is a buffer.
 pub fn sort_mixed<T: Mixed>(items: &mut Vec<T>, scratch: &mut Vec<T>) {
     sort_mixed_bucket(items, scratch, 0);
 }
 
-/// Does what [`sort_mixed`] does for items that have the first `same_bits` bits of their keys in common, fewer than 64, because
-/// they were distributed by them before.
+/// Sorts items whose keys have the same first `same_bits` bits, because the items were distributed by these bits
+/// before. Otherwise it does the same as [`sort_mixed`]. `same_bits` must be less than 64.
 pub fn sort_mixed_bucket<T: Mixed>(items: &mut Vec<T>, scratch: &mut Vec<T>, same_bits: u32) {
     if items.len() < FEW {
         items.sort_unstable();
         return;
     }
-    // About one item per run, while there are enough counters.
+    // A run has about one item, as long as there are enough counters.
     let bits = items.len().ilog2().min(MOST_BITS);
     if bits <= FEW_BITS {
         distribute(items, scratch, (same_bits, bits), &mut [0; 1 << FEW_BITS][..1 << bits]);
@@ -83,8 +83,8 @@ pub fn sort_mixed_bucket<T: Mixed>(items: &mut Vec<T>, scratch: &mut Vec<T>, sam
     }
 }
 
-/// Sorts by the first `bits` bits after the `same_bits` that all have in common, with a counter for each of their values, then
-/// every run by itself.
+/// Distributes the items by the `bits` bits that follow the first `same_bits` bits of their keys, and then sorts every
+/// run by itself. `ends` has one counter per run.
 fn distribute<T: Mixed>(
     items: &mut Vec<T>,
     scratch: &mut Vec<T>,
@@ -102,16 +102,16 @@ fn distribute<T: Mixed>(
         begin += count;
         longest = longest.max(count);
     }
-    // Existing items are overwritten, so only missing ones are filled.
+    // Existing items of the buffer are overwritten, so only missing items are filled in.
     scratch.resize(items.len(), T::default());
-    // Each counter is the next place of its run, and in the end the end of the run.
+    // Each counter is the next free place of its run, and at the end of the loop the end of the run.
     for item in items.iter() {
         let end = &mut ends[run_of(item)];
         scratch[*end as usize] = *item;
         *end += 1;
     }
     if longest <= SHORT {
-        // No item is further from its place than its run is long.
+        // Insertion is fast here, because no item is further from its place than the length of its run.
         insertion_sort(scratch);
     } else {
         let mut begin = 0;

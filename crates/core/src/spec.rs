@@ -1,4 +1,4 @@
-//! The specification of a sketch: everything that two sketches must share to be compared.
+//! The spec of a sketch: everything that two sketches must share to be comparable.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,11 +14,11 @@ use crate::sketch::{Method, Sketcher, WeightedSketcher};
 use crate::text::{Normalization, UNICODE};
 use crate::weight::{MostDocuments, Weigher, WeigherBuffers, WeightedSet, Weighting};
 
-/// The version of the meaning of specs. It changes when the same text form begins to give other sketches.
+/// Version of the meaning of specs. It changes when the same text form begins to give other sketches.
 pub const VERSION: u32 = 1;
 
-/// The weights of shingles, and the shingles that are left out. The text form lists the settings that differ
-/// from their default: `weight:tf-idf / table:0f3a… / max-df:0.1 / ignore:77c1…`.
+/// The weights of shingles, and the shingles that are left out. The text form lists the settings that differ from their
+/// default: `weight:tf-idf / table:0f3a… / max-df:0.1 / ignore:77c1…`.
 ///
 /// ```
 /// use minwise::{WeightSpec, weight::{MostDocuments, Weighting}};
@@ -29,24 +29,24 @@ pub const VERSION: u32 = 1;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct WeightSpec {
-    /// The formula of the weights.
+    /// Formula of the weights.
     pub weighting: Weighting,
-    /// The maximum number of documents with a shingle; a shingle of more documents is left out. `None` for no maximum.
+    /// Greatest number of documents that a shingle may be in without being left out; `None` if there is no limit.
     pub most_documents: Option<MostDocuments>,
-    /// The fingerprint of the table of document frequencies, if one is needed.
+    /// Fingerprint of the table of document frequencies, if a table is needed.
     pub table: Option<u64>,
-    /// The fingerprint of the shingles that are left out of every document, if there are any.
+    /// Fingerprint of the shingles that are left out of every document, if there are any.
     pub ignored: Option<u64>,
 }
 
 impl WeightSpec {
-    /// A weight spec with this weighting, which leaves out no shingle.
+    /// Makes a weight spec with this weighting, which leaves out no shingle.
     #[must_use]
     pub fn new(weighting: Weighting) -> Self {
         Self { weighting, ..Self::default() }
     }
 
-    /// Sets the maximum number of documents with a shingle.
+    /// Sets the greatest number of documents that a shingle may be in without being left out.
     #[must_use]
     pub fn with_most_documents(self, most_documents: impl Into<Option<MostDocuments>>) -> Self {
         Self { most_documents: most_documents.into(), ..self }
@@ -64,13 +64,13 @@ impl WeightSpec {
         Self { ignored: ignored.into(), ..self }
     }
 
-    /// Whether a table of document frequencies is needed.
+    /// Reports whether a table of document frequencies is needed.
     #[must_use]
     pub fn need_table(&self) -> bool {
         self.weighting.needs_frequencies() || self.most_documents.is_some()
     }
 
-    /// The fingerprint of shingles that are left out. Their order and repeats do not matter.
+    /// Returns the fingerprint of shingles that are left out. Their order and repeats do not matter.
     #[must_use]
     pub fn fingerprint_of_ignored(shingles: &[u64]) -> u64 {
         let mut sorted = shingles.to_vec();
@@ -81,7 +81,7 @@ impl WeightSpec {
 }
 
 impl WeightSpec {
-    /// Returns an error that names the first part that differs.
+    /// Returns an error with the first part that differs, if any.
     fn check(&self, found: &Self) -> Result<(), Error> {
         let parts = |weights: &Self| {
             let fingerprint = |number: Option<u64>| number.map_or("none".to_owned(), |n| format!("{n:016x}"));
@@ -135,8 +135,8 @@ impl FromStr for WeightSpec {
     }
 }
 
-/// The way in which documents become sketches. The text form is `nfkc+casefold / words:5 / minhash:128 /
-/// seed:1`, followed by that of [`WeightSpec`], if there are weights.
+/// The settings by which documents become sketches. The text form is `nfkc+casefold / words:5 / minhash:128 / seed:1`,
+/// followed by the text form of [`WeightSpec`] if there are weights.
 ///
 /// ```
 /// use minwise::Spec;
@@ -153,7 +153,7 @@ impl FromStr for WeightSpec {
 /// # Ok::<(), minwise::Error>(())
 /// ```
 ///
-/// A spec is made from its text form or from the default, part by part:
+/// A spec is made from its text form, or from the default by changing its parts:
 ///
 /// ```
 /// use minwise::{Spec, sketch::Method};
@@ -164,15 +164,15 @@ impl FromStr for WeightSpec {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Spec {
-    /// The change made to a text before it is cut.
+    /// Normalisation: the change of a text before it is cut into shingles.
     pub normalization: Normalization,
-    /// The rule by which a text is cut into shingles.
+    /// Rule by which a text is cut into shingles.
     pub shingling: Shingling,
-    /// The kind of the sketch.
+    /// Kind of the sketch.
     pub method: Method,
-    /// The seed of the hash functions.
+    /// Seed of the hash functions.
     pub seed: u64,
-    /// The weights of shingles, and the shingles that are left out.
+    /// Weights of shingles, and the shingles that are left out.
     pub weights: WeightSpec,
 }
 
@@ -213,23 +213,23 @@ impl Spec {
         Self { seed, ..self }
     }
 
-    /// Sets the weights.
+    /// Sets the weights, and the shingles that are left out.
     #[must_use]
     pub fn with_weights(self, weights: WeightSpec) -> Self {
         Self { weights, ..self }
     }
 
-    /// The shingler of this spec.
+    /// Returns the shingler of this spec.
     #[must_use]
     pub fn shingler(&self) -> Shingler {
         Shingler::new(self.normalization, self.shingling)
     }
 
-    /// The sketcher of this spec, for the shingles of a [`Shingler`].
+    /// Returns the sketcher of this spec, for the shingles of a [`Shingler`].
     ///
-    /// If the spec has [`WeightSpec`], its sketches are made of weighed shingles by
-    /// [`weighing_sketcher`](Self::weighing_sketcher). Existing rows can be compared by the sketcher of the
-    /// [method](Method::build) alone.
+    /// If the spec has a [`WeightSpec`] other than the default, use [`weighing_sketcher`](Self::weighing_sketcher),
+    /// because its sketches are made of weighed shingles. To compare existing rows, the sketcher of the
+    /// [method](Method::build) is enough.
     ///
     /// ```
     /// use minwise::Spec;
@@ -240,8 +240,8 @@ impl Spec {
     /// ```
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Weighted`] if the spec has [`WeightSpec`], and with [`ErrorKind::OutOfRange`] if a number of the
-    /// sketch lies outside of its range.
+    /// Fails with [`ErrorKind::Weighted`] if the spec has a [`WeightSpec`] other than the default, and with
+    /// [`ErrorKind::OutOfRange`] if a number of the sketch is out of its range.
     pub fn sketcher(&self) -> Result<Arc<dyn Sketcher>, Error> {
         if self.weights != WeightSpec::default() {
             return Err(ErrorKind::Weighted { weights: self.weights.to_string() }.into());
@@ -249,9 +249,9 @@ impl Spec {
         self.method.build(self.seed)
     }
 
-    /// The sketcher of this spec, with or without weights, for the shingles of a [`Shingler`].
+    /// Returns the sketcher of this spec, with or without weights, for the shingles of a [`Shingler`].
     ///
-    /// `weigher` must agree with the spec, and `table` is the fingerprint of its document frequencies.
+    /// `weigher` must agree with the spec. `table` is the fingerprint of its document frequencies.
     ///
     /// ```
     /// use minwise::{Spec, weight::{Weigher, Weighting}};
@@ -269,9 +269,11 @@ impl Spec {
     /// ```
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::SpecMismatch`], which names the part that differs, if `weigher` or `table` are not those of the
-    /// spec; with [`ErrorKind::Unsupported`] if the spec weighs shingles for a sketch of sets; and with
-    /// [`ErrorKind::OutOfRange`] if a number of the sketch lies outside of its range.
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::SpecMismatch`], which names the first part that differs, if `weigher` or `table` does not agree
+    ///   with the spec;
+    /// - [`ErrorKind::Unsupported`] if the spec weighs shingles for a sketch of sets;
+    /// - [`ErrorKind::OutOfRange`] if a number of the sketch is out of its range.
     pub fn weighing_sketcher(&self, weigher: Weigher, table: Option<u64>) -> Result<SpecSketcher, Error> {
         let ignored = weigher.ignored();
         let found = WeightSpec {
@@ -303,18 +305,19 @@ impl Spec {
         })
     }
 
-    /// The fingerprint of the spec, its version and its Unicode data.
+    /// Returns the fingerprint of the spec, of its version and of the Unicode version.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
         xxh3_64(format!("{self} / version:{VERSION} / unicode:{UNICODE}").as_bytes())
     }
 
-    /// Checks that sketches made by the two specs can be compared: all parts of the specs are equal.
+    /// Checks that sketches by the two specs can be compared, that is, that all parts of the specs are equal.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::SpecMismatch`], which has the first part that differs and both values.
+    /// Fails with [`ErrorKind::SpecMismatch`], which contains the first part that differs and both values.
     pub fn check(&self, other: &Self) -> Result<(), Error> {
-        // Indexes check every sketch that they receive, and writing text forms takes longer than a lookup.
+        // This shortcut matters, because indexes check every sketch that they receive, and writing text forms takes
+        // longer than a lookup.
         if self == other {
             return Ok(());
         }
@@ -337,8 +340,8 @@ impl Spec {
     }
 }
 
-/// Sketches documents by a spec with [`WeightSpec`]: leaves shingles out, weighs the others and sketches
-/// them. Its buffers are reused for the next document.
+/// Sketches documents by a spec with a [`WeightSpec`]: leaves shingles out, weighs the other shingles and sketches
+/// them. Its buffers are reused from document to document.
 #[derive(Debug, Clone)]
 pub struct SpecSketcher {
     weigher: Weigher,
@@ -355,7 +358,7 @@ enum SketchMaker {
 }
 
 impl SpecSketcher {
-    /// The number of words of one sketch.
+    /// Returns the number of words of one sketch.
     #[must_use]
     pub fn words(&self) -> usize {
         match &self.maker {
@@ -364,15 +367,15 @@ impl SpecSketcher {
         }
     }
 
-    /// Writes the sketch of a document's shingles, given in document order, repeats included. Returns whether
-    /// any shingle is left. If none is, every word is [`EMPTY`](crate::sketch::minhash::EMPTY).
+    /// Writes the sketch of a document's shingles, which are given in document order with repeats. Returns `true` if
+    /// any shingle is left. If no shingle is left, every word is [`EMPTY`](crate::sketch::minhash::EMPTY).
     ///
     /// # Panics
     /// Panics if `out` does not have [`words`](Self::words) elements.
     pub fn sketch_into(&mut self, shingles: &[u64], out: &mut [u32]) -> bool {
         match &self.maker {
             SketchMaker::Plain(sketcher) => {
-                // Remaining shingles keep their order, because some sketches use their places.
+                // The remaining shingles keep their order, because some sketches use their places.
                 let distinct = self.weigher.remaining(shingles, &mut self.work);
                 self.remaining.clear();
                 let stays = |shingle: &&u64| distinct.binary_search(shingle).is_ok();
@@ -418,7 +421,7 @@ impl FromStr for Spec {
         let wrong =
             || Error::parse("spec", text, "the form `nfkc+casefold / words:5 / minhash:128 / seed:1`");
         let parts: Vec<&str> = text.split('/').map(str::trim).collect();
-        // The form of a sketch may contain `/`; it ends before the seed.
+        // The form of a sketch may contain `/`, so it ends where the seed begins.
         let [normalization, shingling, rest @ ..] = &parts[..] else { return Err(wrong()) };
         let at = rest.iter().position(|part| part.starts_with("seed:")).ok_or_else(wrong)?;
         let (method, behind) = rest.split_at(at);
@@ -508,7 +511,7 @@ mod tests {
             assert_eq!(sketcher.sketch_into(shingles, &mut row), !shingles.is_empty());
             row
         };
-        // Weights: the result is that of the weighted sketcher.
+        // With weights, the result is that of the weighted sketcher.
         let weigher = || Weigher::with_frequencies(Weighting::TfIdfSmooth, table(), None);
         let weighed = spec("dart:16 / seed:3 / weight:tf-idf,smooth / table:0000000000000007");
         let found = row(weighed.weighing_sketcher(weigher(), Some(7)).unwrap(), &document);
@@ -520,7 +523,7 @@ mod tests {
             found,
             row(spec("dart:16 / seed:3").weighing_sketcher(Weigher::default(), None).unwrap(), &document)
         );
-        // Frequent and ignored shingles: the result is that of documents without them.
+        // With frequent and ignored shingles, the result is that of documents without these shingles.
         let most = Some(MostDocuments::Number(2));
         let ignoring = Weigher::with_frequencies(Weighting::None, table(), most).ignoring([7]);
         let form = format!(
@@ -531,7 +534,7 @@ mod tests {
         let mut expected = vec![0; 16];
         spec("minhash:16 / seed:3").sketcher().unwrap().sketch_into(&[2, 9, 2], &mut expected);
         assert_eq!(found, expected);
-        // Some documents have no shingles left.
+        // A document without remaining shingles has empty words.
         let mut sketcher = weighed.weighing_sketcher(weigher(), Some(7)).unwrap();
         let mut empty = [0; 16];
         assert!(!sketcher.sketch_into(&[], &mut empty));

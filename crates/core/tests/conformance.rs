@@ -1,7 +1,7 @@
-//! Laws that every sketch obeys, tested over the list of all sketches: with random documents where a law
-//! holds for all documents, and with chosen ones where it holds for some.
+//! Laws that every sketch obeys, tested for all sketches of `Method::all`. A law that holds for all documents is tested
+//! with random documents, and a law that holds for some documents is tested with chosen ones.
 //!
-//! Means, variances and intervals are in `tests/statistics`.
+//! Tests of means, variances and intervals are in `tests/statistics`.
 
 #![allow(clippy::unwrap_used, reason = "a test whose sketch cannot be made has failed")]
 
@@ -24,7 +24,7 @@ use minwise::sketch::{
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 
-/// The number of registers or stored bits: a multiple of 4, as `Method::all` requires.
+/// Number of registers or stored bits: a multiple of 4, as `Method::all` requires.
 const SIZE: usize = 96;
 
 fn shingles(numbers: impl IntoIterator<Item = u64>) -> Vec<u64> {
@@ -46,21 +46,21 @@ fn for_each(mut check: impl FnMut(Method, &dyn Sketcher)) {
 /// The laws that a method obeys.
 #[expect(clippy::struct_excessive_bools, reason = "each law is obeyed or not, whatever the others are")]
 struct Claims {
-    /// The places of shingles change the sketch.
+    /// Whether the sketch depends on the sections in which shingles occur.
     is_positional: bool,
-    /// Places within a section change the sketch too.
+    /// Whether the sketch also depends on places within a section.
     is_fine: bool,
-    /// The occurrence of a shingle that counts, where only one does.
+    /// Which occurrence of a repeated shingle counts; `None` if every occurrence counts.
     counts: Option<Policy>,
-    /// Words are minima, or least values, over all shingles.
+    /// Whether sketches merge, because their words are minima, or least values, over all shingles.
     is_mergeable: bool,
-    /// Whole registers are compared, in which unrelated documents do not agree.
+    /// Whether whole registers are compared, so that unrelated documents do not agree.
     is_whole: bool,
-    /// One number decides the estimate.
+    /// Whether the estimate depends on a single number.
     has_statistic: bool,
 }
 
-/// The claims of a method. A new method does not compile until they are stated here.
+/// Returns the claims of a method. A new method does not compile until its claims are added here.
 fn claims(method: Method) -> Claims {
     let bits = Claims {
         is_positional: false,
@@ -103,7 +103,7 @@ fn claims(method: Method) -> Claims {
     }
 }
 
-/// Documents in which some shingles repeat.
+/// Documents in which some shingles are repeated.
 fn document(least: usize) -> impl Strategy<Value = Vec<u64>> {
     proptest::collection::vec((0..60_u64).prop_map(fmix64), least..120)
 }
@@ -111,8 +111,8 @@ fn document(least: usize) -> impl Strategy<Value = Vec<u64>> {
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 24,
-        // Without a `main.rs` beside this file, proptest would search for one up to the root of the file
-        // system.
+        // There is no `main.rs` beside this file, so by default proptest would search for one up to the root of the
+        // file system.
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("proptest-regressions"))),
         ..ProptestConfig::default()
     })]
@@ -145,14 +145,15 @@ proptest! {
             assert_eq!(estimate, sketcher.estimate(&row_b, &row_a), "{method}");
             let (low, high) = estimate.interval;
             assert!(0.0 <= low && low <= estimate.value && estimate.value <= high && high <= 1.0, "{method}: {estimate:?}");
-            // 1 is as far from the truth as half of the estimates can be, if the other half are clamped to
-            // it.
+            // A standard error is at most 1/√2: half of the estimates differ from the truth by at most 1, if the other
+            // half are clamped to the truth.
             assert!((0.0..=FRAC_1_SQRT_2).contains(&estimate.standard_error), "{method}: {estimate:?}");
             assert_eq!(sketcher.exact(&a, &b), sketcher.exact(&b, &a), "{method}");
         });
     }
 
-    /// Parts may be empty. A sketch that does not merge leaves the output unchanged.
+    /// The sketches of two parts, which may be empty, merge to the sketch of the whole. If a sketch does not merge, the
+    /// output is unchanged.
     #[test]
     fn sketches_of_parts_merge_where_that_is_claimed(a in document(0), b in document(0)) {
         let whole = [&a[..], &b].concat();
@@ -180,8 +181,8 @@ proptest! {
         assert!(seen > 30, "{seen}");
     }
 
-    /// An occurrence that does not count can be replaced by another shingle whose own occurrence there does
-    /// not count.
+    /// If an occurrence of a shingle does not count, replacing it by another shingle does not change the sketch, unless
+    /// the occurrence of the other shingle counts there.
     #[test]
     fn policies_choose_among_repeats(document in document(2), at: prop::sample::Index, other: prop::sample::Index) {
         let at = at.index(document.len());
@@ -205,8 +206,8 @@ proptest! {
     }
 }
 
-/// A method on a kernel, if it has one; seed 1. Mixtures cannot be taken apart from outside, and pack their
-/// bits as `BBit` does.
+/// Returns a method on a kernel, with seed 1; `None` if the method cannot be set to a kernel. Mixtures are not tested,
+/// because they cannot be built from their parts here, and they pack their bits as `BBit` does.
 fn on_kernel(method: Method, kernel: Kernel) -> Option<Arc<dyn Sketcher>> {
     let registers = |source: RegisterSource| -> Option<Arc<dyn Registers>> {
         (source.base == Base::MinHash)
@@ -262,7 +263,7 @@ fn one_shingle_is_a_document() {
     });
 }
 
-/// Order matters to the positional sketches, as far as it changes sections, and to no other.
+/// Only positional sketches depend on the order of shingles, and only as far as it changes sections.
 #[test]
 fn positional_sketches_see_the_order_of_halves_and_not_within_them() {
     let document = shingles(0..200);
@@ -276,13 +277,13 @@ fn positional_sketches_see_the_order_of_halves_and_not_within_them() {
         let Claims { is_positional, is_fine, .. } = claims(method);
         assert_eq!(row == sketch(sketcher, &swapped), !is_positional, "{method}");
         assert_eq!(sketcher.exact(&document, &swapped) == 0.0, is_positional, "{method}");
-        // Fine positions change within a half.
+        // Fine positions also change within a half.
         assert_eq!(row == sketch(sketcher, &within), !is_fine, "{method}");
     });
 }
 
-/// A shingle of both halves is aligned with one of either half under masks, and with one of its own half
-/// under the other policies.
+/// A shingle of both halves is aligned with a shingle of either half if masks are used. With the other policies it is
+/// aligned only with a shingle of the half that the policy chooses.
 #[test]
 fn masks_hold_all_sections_of_a_shingle() {
     let both = shingles([0, 1, 2, 0]);
@@ -307,8 +308,8 @@ fn seeds_give_other_sketches_of_the_same_size() {
     }
 }
 
-/// Whole registers of unrelated documents differ; `tests/statistics` measures agreement by accident, of bits
-/// and of registers.
+/// Whole registers of unrelated documents differ. `tests/statistics` measures how often bits and registers agree by
+/// accident.
 #[test]
 fn unrelated_documents_have_no_register_in_common() {
     for_each(|method, sketcher| {
@@ -336,8 +337,8 @@ fn text_forms_say_everything() {
     }
 }
 
-/// Where one number decides, two pairs of rows with the same number have the same estimate, and the estimate
-/// rises with the number.
+/// If one number decides, pairs of rows with the same number have the same estimate, and the estimate rises with the
+/// number.
 #[test]
 fn estimates_depend_on_the_statistic_that_is_named() {
     for_each(|method, sketcher| {

@@ -1,10 +1,10 @@
-//! Sketches that were considered and not adopted, and the measurements that decided it.
+//! Sketches that were considered and not adopted, and the measurements that led to this.
 //!
-//! *C-MinHash* (Li and Li, 2021) replaces k permutations by one that is shifted k times, after a first one
-//! that spreads the ids. Its variance is below that of `MinHash` in proportion to the share of the range of
-//! ids that the shifts cover: much below for a few hundred ids, and not at all for shingles that are hashed
-//! to 2³². It costs one look-up per register and shingle, as `MinHash` costs one multiplication. So it has no
-//! advantage over `MinHash` in any table of ours.
+//! *C-MinHash* (Li and Li, 2021) replaces k permutations by a single one that is shifted k times, after a first
+//! permutation that spreads the ids. Its variance is below that of `MinHash` in proportion to the share of the range of
+//! ids that the shifts cover. The variance is much lower for a few hundred ids, and equal for shingles that are hashed
+//! to 2³² values. C-MinHash costs one look-up per register and shingle, where `MinHash` costs one multiplication.
+//! C-MinHash therefore has no advantage over `MinHash` in any table of this project.
 
 use minwise::hash::SplitMix64;
 
@@ -19,7 +19,7 @@ fn permutation(ids: usize, random: &mut SplitMix64) -> Vec<u32> {
     permutation
 }
 
-/// The registers of a set of ids: the minima of π(σ(x) − i).
+/// Returns the registers of a set of ids: the minima of π(σ(x) − i) for the permutations σ = `spread` and π = `order`.
 fn sketch(set: &[usize], spread: &[u32], order: &[u32]) -> Vec<u32> {
     let ids = order.len();
     let least = |shift: usize| {
@@ -28,8 +28,8 @@ fn sketch(set: &[usize], spread: &[u32], order: &[u32]) -> Vec<u32> {
     (1..=REGISTERS).map(least).collect()
 }
 
-/// The variance of the share of agreeing registers over that of `MinHash`, and its standard error, for 120
-/// shingles of which both sets have 60.
+/// Returns the variance of the share of agreeing registers relative to that of `MinHash`, and its standard error. Both
+/// sets together have 120 shingles, of which they share 60.
 fn variance_ratio(ids: usize) -> (f64, f64) {
     let mut random = SplitMix64::new(ids as u64);
     let similarity = 0.5;

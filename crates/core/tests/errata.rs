@@ -1,5 +1,5 @@
-//! Errors of the sources, each shown by the behaviour of the library. `docs/concepts/errata.md` lists all of
-//! them. Most are tested beside the algorithm, and the others are here, one test each.
+//! Errors of the sources, each shown by the behaviour of the library. `docs/concepts/errata.md` lists all errors. Most
+//! errors are tested beside the algorithm. The other errors have one test each in this file.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ fn sketch(sketcher: &dyn Sketcher, shingles: &[u64]) -> Vec<u32> {
     row
 }
 
-/// Hassanian-esfahani 2018, (9), has no exponent: 1 − (1 − J)ᵇ.
+/// Hassanian-esfahani 2018, (9), lacks the exponent: 1 − (1 − J)ᵇ.
 #[test]
 fn e_05_a_band_has_rows() {
     let curve = Curve::from(Banding::new(20, 5, 100).unwrap());
@@ -30,8 +30,8 @@ fn e_05_a_band_has_rows() {
     assert!((without_rows.probability(0.5) - 0.999_999).abs() < 5e-7);
 }
 
-/// Hassanian-esfahani 2018, Table 3, has mean squared errors of `MinHash` that no unbiased share of k
-/// registers can have: the greatest is 1/(4k), and ours reach it.
+/// Hassanian-esfahani 2018, Table 3, has mean squared errors of `MinHash` that no unbiased share of k registers can
+/// have. The greatest possible error is 1/(4k), which the library has at J = ½.
 #[test]
 fn e_06_squared_errors_fall_with_the_registers() {
     const TRIALS: u64 = 400;
@@ -46,15 +46,16 @@ fn e_06_squared_errors_fall_with_the_registers() {
             })
             .collect();
         let found = squares.iter().sum::<f64>() / TRIALS as f64;
-        // J = ½, where the variance is greatest. Squares of a normal error vary by twice its variance squared.
+        // The variance is greatest at J = ½. The square of a normal error has a variance of twice its squared mean.
         let most = 0.25 / registers as f64;
         assert!((found - most).abs() <= 4.0 * most * (2.0 / TRIALS as f64).sqrt(), "{registers}: {found}");
         assert!(printed > 7.8 * most, "{registers}");
     }
 }
 
-/// Hassanian-esfahani 2018, Table 4, has more recall with sections than without. A register that agrees in
-/// its section agrees in its minimum, so every pair that is accepted with sections is accepted without them.
+/// Hassanian-esfahani 2018, Table 4, has a higher recall with sections than without. If a register agrees in its
+/// section, it also agrees in its minimum. Every pair that is accepted with sections is therefore accepted without
+/// them.
 #[test]
 fn e_07_sections_never_find_more() {
     let document = shingles(0..300);
@@ -72,13 +73,13 @@ fn e_07_sections_never_find_more() {
     assert!(fewer > 0, "some of these shingles changed their section");
 }
 
-/// Hassanian-esfahani 2018, (25), derives true and false positives from the sizes of two variances. Below J =
-/// s/(s+1) the variance in its model is smaller, but nothing is accepted there, because the mean decides
-/// whether a pair crosses the threshold.
+/// Hassanian-esfahani 2018, (25), derives true and false positives from the sizes of two variances. Below J = s/(s+1)
+/// the variance in its model is smaller. Nothing is accepted there, because the mean decides whether a pair crosses the
+/// threshold.
 #[test]
 fn e_08_the_mean_decides_and_not_the_variance() {
     let (registers, threshold) = (500, 0.4);
-    // 700 of 1300 shingles shared, each in the other half of the document.
+    // The documents share 700 of 1300 shingles, each in the other half of the document.
     let a = shingles(0..1000);
     let b = shingles((650..1000).chain(2000..2300).chain(0..350));
     let sectional = Sectional::new(registers, 2, Policy::First, 1).unwrap();
@@ -91,7 +92,7 @@ fn e_08_the_mean_decides_and_not_the_variance() {
     assert!(matches.aligned_similarity().interval.1 < threshold);
 }
 
-/// Hassanian-esfahani 2018, (2), divides the intersection of two sketches by their union, as sets.
+/// Hassanian-esfahani 2018, (2), divides the intersection of two sketches, taken as sets, by their union.
 #[test]
 fn e_09_registers_as_a_set_give_another_number() {
     let (a, b) = ([1, 2, 3, 4], [1, 2, 7, 8]);
@@ -113,20 +114,22 @@ fn e_13_the_error_is_half_of_what_is_printed() {
     }
 }
 
-/// Hassanian-esfahani 2018 compares the shingle that attains a minimum in (1), and the minimum in (3). They
-/// are equivalent only if no two shingles have the same hash value; registers here hold the value.
+/// Hassanian-esfahani 2018 compares the shingle that attains a minimum in (1), and the minimum itself in (3). Both
+/// comparisons are equivalent only if no two shingles have the same hash value. Registers of the library hold the
+/// value.
 #[test]
 fn e_15_a_minimum_is_not_the_shingle_that_attains_it() {
-    // Two shingles that fold to one key: the addition to the upper half, times the multiplier, is subtracted
-    // from the lower half.
+    // The two shingles fold to the same key. The upper half of `other` is larger by one, and its lower half is less by
+    // the multiplier of the upper half.
     let (one, other) = (5_u64 << 32 | 0x9e37_79b1, 6_u64 << 32);
     let minhash = MinHash::new(64, 3).unwrap();
     assert_ne!(one, other);
     assert_eq!(sketch(&minhash, &[one]), sketch(&minhash, &[other]));
 }
 
-/// Yuan 2012, §3, argues that the covariance of its two groups of registers vanishes for many registers. It
-/// is 0 for any number, because the groups share no register. If they did, it would not vanish.
+/// Yuan 2012, §3, argues that the covariance of its two groups of registers vanishes for many registers. The covariance
+/// is 0 for any number of registers, because the groups share no register. If the groups shared registers, the
+/// covariance would not vanish.
 #[test]
 fn e_19_groups_must_not_share_registers() {
     let registers = 4096;
@@ -140,18 +143,18 @@ fn e_19_groups_must_not_share_registers() {
         (0..registers).filter(|&register| holds(register)).count() as f64 / registers as f64
     };
     let (one, two) = (share(&|register| agrees(register, 1)), share(&|register| agrees(register, 2)));
-    // Two bits of one register: they agree only if the first does.
+    // Two bits of one register agree only if the first bit does.
     let same = share(&|register| agrees(register, 1) && agrees(register, 2));
     assert_eq!(same, two);
-    // Bits of two registers: they agree as often as independent ones.
+    // Bits of two registers agree as often as independent bits.
     let apart = share(&|register| agrees(register, 1) && agrees((register + 1) % registers, 2));
     let error = (one * two * (1.0 - one * two) / registers as f64).sqrt();
     assert!((apart - one * two).abs() <= 4.0 * error, "{apart}, {} expected", one * two);
     assert!(same - one * two > 4.0 * error);
 }
 
-/// Yuan 2012, (21), writes the probability that two bits agree with a permutation for each. Only bits of one
-/// register agree more often than chance, even for equal documents.
+/// Yuan 2012, (21), writes the probability that two bits agree with a separate permutation for each bit. Only bits of
+/// the same register agree more often than by chance, even for equal documents.
 #[test]
 fn e_20_registers_of_different_functions_are_strangers() {
     let registers = 4096;
@@ -162,8 +165,8 @@ fn e_20_registers_of_different_functions_are_strangers() {
     assert!((agreeing - trials / 2.0).abs() <= 4.0 * (trials / 4.0).sqrt(), "{agreeing} of {trials}");
 }
 
-/// Bergillos 2018, §5, defines (1/b)^(1/r) as the similarity at which half of the pairs are found. There the
-/// share is 1 − (1 − 1/b)ᵇ.
+/// Bergillos 2018, §5, defines (1/b)^(1/r) as the similarity at which half of the pairs are found. At this similarity
+/// the share of found pairs is 1 − (1 − 1/b)ᵇ.
 #[test]
 fn e_29_the_threshold_is_not_the_half_point() {
     for (bands, rows, threshold, probability, half) in [
@@ -180,9 +183,9 @@ fn e_29_the_threshold_is_not_the_half_point() {
     }
 }
 
-/// The loop of Bergillos 2018, §5.3, processes the rows of the matrix that it fills, and its hash does not
-/// depend on the function. Over the rows of the *characteristic* matrix, with a function per register, it
-/// gives the minima of the sets.
+/// The loop of Bergillos 2018, §5.3, processes the rows of the matrix that it fills, and its hash does not depend on
+/// the function. Correctly, the loop processes the rows of the *characteristic* matrix with one function per register.
+/// It then gives the minima of the sets.
 #[test]
 fn e_32_the_rows_are_those_of_the_characteristic_matrix() {
     let documents: [&[u64]; 4] = [&[0, 3], &[2], &[1, 3, 4], &[0, 2, 3]];
@@ -202,12 +205,12 @@ fn e_32_the_rows_are_those_of_the_characteristic_matrix() {
         family.minima_into(document, &mut minima);
         assert_eq!(minima, signature);
     }
-    // With one function for all registers, these would all be equal to the first.
+    // With one function for all registers, all registers would be equal to the first.
     assert!(signatures.iter().any(|signature| signature.iter().any(|register| *register != signature[0])));
 }
 
-/// Anonymous, §4, identifies a band by a number below p ≈ N, and so finds b unrelated documents per query.
-/// Keys of 64 bits find none.
+/// Anonymous, §4, identifies a band by a number below p ≈ N, and therefore finds b unrelated documents per query. Keys
+/// of 64 bits find no unrelated document.
 #[test]
 fn e_40_a_bucket_is_not_a_band() {
     const DOCUMENTS: usize = 2000;
@@ -235,7 +238,7 @@ fn e_40_a_bucket_is_not_a_band() {
     }
     let expected = (QUERIES * bands * (DOCUMENTS - 1)) as f64 / prime as f64;
     assert!((by_bucket as f64 - expected).abs() <= 4.0 * expected.sqrt(), "{by_bucket}, {expected} expected");
-    // About b unrelated documents per query.
+    // The expected number is b unrelated documents per query.
     assert_eq!((expected / QUERIES as f64).round(), bands as f64);
     assert_eq!(by_key, 0);
 }

@@ -1,4 +1,4 @@
-//! The examples of this crate, each of which asserts its output.
+//! Runs the examples of this crate, each of which asserts its output.
 
 #[path = "../examples/compare_two_texts.rs"]
 mod compare_two_texts;

@@ -1,4 +1,4 @@
-//! The filter against its vectors, against simulated registers, and against real sketches at the threshold.
+//! Compares the filter with its vectors, with simulated registers, and with real sketches at the threshold.
 
 use std::fmt::Debug;
 
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 use serde::Deserialize;
 
-/// A number as it is printed, right to half a unit of its last digit.
+/// A printed number, which is correct to half a unit of its last digit.
 #[derive(Deserialize, Clone)]
 #[serde(try_from = "String")]
 struct Printed {
@@ -35,7 +35,7 @@ impl TryFrom<String> for Printed {
 impl Printed {
     #[track_caller]
     fn check(&self, found: f64) {
-        // A number halfway between two printed ones may be printed as either.
+        // A number halfway between two printed numbers may be printed as either.
         let allowed = self.half_unit * (1.0 + 1e-6);
         assert!((found - self.value).abs() <= allowed, "{found} is not {}", self.value);
     }
@@ -150,10 +150,10 @@ fn per_look(threshold: f64, registers: usize, looks: &[usize], error: f64) -> Fi
     Filter::new(threshold, registers, looks, ErrorBudget::PerLook(error)).expect("settings in range")
 }
 
-/// The probability that a filter with one look, which rejects up to `matches` matches, rejects.
+/// Returns the probability that a filter with one look rejects, if the look rejects up to `matches` matches.
 fn at_most(matches: usize, k: usize, p: f64) -> f64 {
     let law = |e: f64| per_look(p, k, &[k], e);
-    // The least e at which the look rejects this many matches, by bisection.
+    // Bisection finds the least error e at which the look rejects this many matches.
     let rejects = |e: f64| law(e).looks().first().and_then(|look| look.lower).is_some_and(|m| m >= matches);
     let (mut low, mut high) = (0.0, 0.5);
     for _ in 0..1100 {
@@ -170,7 +170,7 @@ fn at_most(matches: usize, k: usize, p: f64) -> f64 {
 fn tails_as_corrected() {
     for row in vectors().tail {
         let (k, m, p) = (row.look, row.matches, row.threshold);
-        // Errors are at most one half, so a tail above one half is computed from the other tail.
+        // Errors of a look are at most one half, so a tail above one half is computed from the opposite tail.
         let lower = |m: usize| {
             let found = at_most(m, k, p);
             if found < 0.5 { found } else { 1.0 - at_most(k - m - 1, k, 1.0 - p) }
@@ -193,7 +193,7 @@ fn thresholds() {
     for row in vectors().threshold {
         let filter = per_look(row.threshold, row.look, &[row.look], row.error);
         let expected = Look { registers: row.look, lower: row.lower, upper: row.upper };
-        // A look that cannot decide is left out.
+        // A look that cannot decide is not part of the filter.
         let expected = (row.lower.is_some() || row.upper.is_some()).then_some(expected);
         assert_eq!(filter.looks(), expected.as_slice(), "{} {} {}", row.threshold, row.look, row.error);
     }
@@ -219,7 +219,7 @@ fn the_error_of_a_look_that_keeps_to_a_budget() {
             outcome.rejected.max(outcome.accepted)
         };
         assert!(spent(row.error) <= row.total && row.total < spent(row.too_large), "{}", row.error);
-        // Each side of our filter has the greatest error that it may have by itself.
+        // With an exact budget, each side of the filter has the greatest error that it may have by itself.
         let ours =
             Filter::new(row.threshold, row.registers, &row.looks, ErrorBudget::Exact(row.total)).unwrap();
         let theirs = per_look(row.threshold, row.registers, &row.looks, row.error);
@@ -259,7 +259,7 @@ fn expected_work() {
         assert_eq!((look.lower, look.upper), (Some(row.lower), Some(row.upper)));
         row.rejection.check(look.rejection_rate());
         row.acceptance.check(look.acceptance_rate());
-        // All pairs reach the first look, so its closed forms are the outcome.
+        // All pairs reach the first look, so the closed forms of this look give the outcome.
         let outcome = filter.outcome_of_even_spread(Use::Decide);
         row.rejection.check(outcome.rejected);
         row.acceptance.check(outcome.accepted);
@@ -302,10 +302,10 @@ fn settings_are_checked_and_explained() {
     refuse(0.8, 0, &[], exact, "from 1 to 65536");
     refuse(0.8, 65_537, &[], exact, "from 1 to 65536");
     assert!(Filter::new(0.8, 65_536, &[16, 65_536], exact).is_ok());
-    // The least error that is allowed: 0.2²⁸⁷ is below it, and 0.2²⁸⁶ is not.
+    // The least error that is allowed lies between 0.2²⁸⁷ and 0.2²⁸⁶.
     let least = |look| per_look(0.8, 1000, &[look], 1e-200).looks().first().and_then(|look| look.lower);
     assert_eq!((least(286), least(287)), (None, Some(0)));
-    // Without looks, or with looks at which nothing can be decided, every pair passes.
+    // Without looks that can decide, every pair passes.
     for looks in [&[][..], &[1, 2, 3]] {
         let filter = Filter::new(0.8, 8, looks, exact).unwrap();
         assert!(filter.looks().is_empty());
@@ -333,7 +333,7 @@ fn which_sketches_can_be_filtered() {
         let filter = Filter::of(method, 0.8, 50, &default_looks(64), ErrorBudget::Exact(1e-6)).unwrap();
         assert_eq!(filter.is_some(), expected.is_some(), "{form}");
     }
-    // Bits agree more often than registers.
+    // Bits agree more often than registers, so their threshold is that of a higher probability.
     let thresholds = |form: &str| {
         let filter =
             Filter::of(form.parse().unwrap(), 0.8, 1, &[64], ErrorBudget::Exact(1e-6)).unwrap().unwrap();
@@ -341,12 +341,12 @@ fn which_sketches_can_be_filtered() {
     };
     assert_eq!(thresholds("b-bit:1/minhash:64"), per_look(0.9, 64, &[64], 1e-6).looks()[0].lower);
     assert!(thresholds("one-permutation:64") < thresholds("minhash:64"), "fewer are rejected");
-    // The exact law is not made for this many registers.
+    // The exact law is not computed for this many registers, so there is no filter.
     let large = "one-permutation:2048".parse().unwrap();
     assert_eq!(Filter::of(large, 0.8, 1, &[64], ErrorBudget::Exact(1e-6)).unwrap(), None);
 }
 
-/// Two rows of which each register agrees with probability `p`.
+/// Returns two rows, each register of which agrees with probability `p`.
 fn rows(p: f64, registers: usize, random: &mut SplitMix64) -> (Vec<u32>, Vec<u32>) {
     let limit = (p * 4_294_967_296.0) as u64;
     let a: Vec<u32> = (0..registers).map(|_| random.next_u32()).collect();
@@ -379,7 +379,7 @@ fn simulated_pairs_at_the_threshold() {
             let standard_error = (expected.rejected * (1.0 - expected.rejected) / n).sqrt();
             assert!(expected.rejected <= alpha);
             assert!((rate - expected.rejected).abs() <= 4.0 * standard_error, "{rate} {expected:?}");
-            // Only rejected pairs save comparisons, and at most all registers.
+            // Only rejected pairs save comparisons, and each saves at most all registers.
             let mean = compared as f64 / n;
             let allowed = 4.0 * 1000.0 * (expected.rejected / n).sqrt();
             assert!((mean - expected.comparisons).abs() <= allowed, "{mean} {expected:?}");
@@ -400,20 +400,19 @@ fn pairs_below_the_threshold_are_rejected_early() {
         .sum();
     let mean = compared as f64 / f64::from(n);
     let expected = filter.expected_comparisons(0.05, Use::Screen);
-    // One look is 16 registers, and almost no pair needs more than two looks.
+    // A look has 16 registers, and almost no pair needs more than two looks.
     assert!((mean - expected).abs() < 4.0 * 16.0 / f64::from(n).sqrt(), "{mean} {expected}");
     assert!(expected < 128.0 / 7.0);
 }
 
-/// The share of rejected pairs among real sketches of documents whose similarity is the threshold.
+/// Returns the share of rejected pairs among pairs of documents whose similarity is the threshold, by real sketches.
 fn false_rejections(form: &str, threshold: f64, union: usize, alpha: f64, trials: u64) -> f64 {
     let method: Method = form.parse().expect("a text form");
     let registers = method.registers();
     let filter = Filter::of(method, threshold, union, &default_looks(registers), ErrorBudget::Exact(alpha))
         .expect("settings in range")
         .expect("a sketch that can be filtered");
-    // Bits are counted on the registers from which they are taken, which gives the same number as their
-    // planes.
+    // Bits are counted on the registers from which they are taken, which gives the same number as counting stored bits.
     let (mask, source) = match method {
         Method::BBit(bits, source) => ((1 << bits) - 1, Method::Registers(source)),
         Method::BitHash(source) => (1, Method::Registers(source)),
@@ -477,7 +476,7 @@ fn real_sketches_at_the_threshold() {
         ("b-bit:2/one-permutation,rotation:128", 40),
     ] {
         for threshold in [0.8, 0.5] {
-            // Five shingles cannot have a similarity of one half; ten can.
+            // Five shingles cannot have a similarity of one half, but ten can.
             let union = if threshold == 0.5 && union == 5 { 10 } else { union };
             let rate = false_rejections(form, threshold, union, ALPHA, TRIALS);
             let most = ALPHA + 4.0 * (ALPHA * (1.0 - ALPHA) / TRIALS as f64).sqrt();
@@ -486,8 +485,8 @@ fn real_sketches_at_the_threshold() {
     }
 }
 
-/// docs/sources/filter.md#expected-work: binomial tails are too small for copied registers, so these have a
-/// law of their own.
+/// Binomial tails are too small for copied registers, so copied registers have a law of their own
+/// (docs/sources/filter.md#expected-work).
 #[test]
 fn binomial_thresholds_are_wrong_for_copied_registers() {
     let trials = 4000;
@@ -514,7 +513,7 @@ fn binomial_thresholds_are_wrong_for_copied_registers() {
 #[test]
 fn ties_are_similar_whatever_the_product_of_threshold_and_registers_rounds_to() {
     for (threshold, needed) in [(0.55, 55), (0.29, 29), (0.58, 58), (0.8, 80), (0.801, 81)] {
-        // Without looks all registers are compared.
+        // Without looks, all registers are compared.
         let filter = per_look(threshold, 100, &[], 1e-6);
         let decide = |matches| {
             filter.decide_by(|range| {
@@ -528,7 +527,7 @@ fn ties_are_similar_whatever_the_product_of_threshold_and_registers_rounds_to() 
     }
 }
 
-/// E-51: similarities that were accepted early are too high on average.
+/// E-51: similarities of pairs that were accepted early are too high on average.
 #[test]
 fn early_accepted_shares_are_too_high() {
     let looks: Vec<usize> = (1..10).map(|i| 100 * i).collect();
@@ -546,14 +545,14 @@ fn early_accepted_shares_are_too_high() {
         full += share;
     }
     let n = f64::from(n);
-    // E-51: the early share has an rmse of 0.0193 and a bias of 0.0055.
+    // E-51 gives the early share a root mean squared error of 0.0193 and a bias of 0.0055.
     let standard_error = 0.0193 / n.sqrt();
     assert!((full / n - 0.9).abs() < 4.0 * (0.9_f64 * 0.1 / 1000.0 / n).sqrt());
     assert!((early / n - 0.9055).abs() < 4.0 * standard_error, "{}", early / n);
 }
 
-/// E-50: a small tail at the threshold does not determine the similarity. If all pairs lie just below the
-/// threshold, every early acceptance is wrong.
+/// E-50: a small tail at the threshold does not determine the similarity. If all pairs are just below the threshold,
+/// every early acceptance is wrong.
 #[test]
 fn acceptance_of_pairs_below_the_threshold_is_rare_but_never_right() {
     let filter = per_look(0.8, 1000, &[100], 1e-5);
@@ -568,8 +567,8 @@ fn increasing_looks(registers: usize) -> impl Strategy<Value = Vec<usize>> {
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 200,
-        // Without a `main.rs` beside this file, proptest would search for one up to the root of the file
-        // system.
+        // There is no `main.rs` beside this file, so by default proptest would search for one up to the root of the
+        // file system.
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("proptest-regressions"))),
         ..ProptestConfig::default()
     })]
@@ -587,7 +586,8 @@ proptest! {
             prop_assert!(pair[0].lower <= pair[1].lower);
         }
         for look in loose.looks() {
-            // A look never rejects and accepts the same number, and thresholds do not exceed the registers.
+            // A look never rejects and accepts the same number of matches, and thresholds do not exceed the number of
+            // registers.
             prop_assert!(look.lower.is_none_or(|lower| lower < look.registers));
             prop_assert!(look.upper.is_none_or(|upper| 0 < upper && upper <= look.registers));
             if let (Some(lower), Some(upper)) = (look.lower, look.upper) {
@@ -604,7 +604,7 @@ proptest! {
     #[test]
     fn the_budget_is_kept_and_used(p in 0.1..0.95f64, looks in increasing_looks(120), exponent in 1.0..9.0f64) {
         let alpha = 10f64.powf(-exponent);
-        // The rounding of walks of 120 steps.
+        // Relative rounding error of walks of 120 steps.
         let rounding = 1.0 + 1e4 * f64::EPSILON;
         let new = |budget| Filter::new(p, 120, &looks, budget).unwrap();
         let (exact, even) = (new(ErrorBudget::Exact(alpha)), new(ErrorBudget::Bonferroni(alpha)));
@@ -613,8 +613,8 @@ proptest! {
         prop_assert!(spent(&even) <= spent(&exact) * rounding);
         prop_assert!(spent(&exact) <= exact.error_per_look() * looks.len() as f64 * rounding, "union bound");
         prop_assert!(exact.error_per_look() <= alpha);
-        // The next greater error of a look that changes a threshold is too large, unless one look alone would
-        // spend it.
+        // The filter's error per look is the greatest possible: the next greater error that changes a threshold is too
+        // large, unless a single look would spend all of it.
         let lowers = |filter: &Filter| -> Vec<(usize, usize)> {
             filter.looks().iter().filter_map(|look| Some((look.registers, look.lower?))).collect()
         };
@@ -624,7 +624,7 @@ proptest! {
         if let Some(larger) = larger {
             prop_assert!(spent(&larger) > alpha / rounding);
         }
-        // More similar pairs are rejected more rarely, and less similar ones are compared for a shorter time.
+        // Pairs that are more similar are rejected less often, and less similar pairs are compared for a shorter time.
         prop_assert!(exact.outcome(p + 0.04, Use::Screen).rejected <= spent(&exact));
         prop_assert!(exact.expected_comparisons(p - 0.08, Use::Screen) <= exact.expected_comparisons(p, Use::Screen) * rounding);
     }

@@ -16,7 +16,7 @@ fn spec() -> Spec {
     SPEC.parse().expect("a spec")
 }
 
-/// The form of a value, which is read back as the same value from JSON and from a form without names.
+/// Returns the serialised form of a value. The value is also read back, from JSON and from a form without field names.
 #[track_caller]
 fn form<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) -> Value {
     let form = to_value(value).expect("a value that can be serialised");

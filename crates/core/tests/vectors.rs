@@ -1,8 +1,8 @@
-//! The golden values of `vectors/`, every one of them.
+//! Checks all golden values of `vectors/`.
 //!
-//! Programs in other languages read the same files, so they agree with this crate. `vectors/reference.py`, a
-//! second implementation without shared code, makes the files. A failing test names the entry and the file:
-//! either a result changed, which is a breaking change, or one of the implementations is wrong.
+//! Programs in other languages read the same files, so their results agree with those of this crate.
+//! `vectors/reference.py`, a second implementation without shared code, makes the files. A failing test names the entry
+//! and the file. Then either a result has changed, which is a breaking change, or one of the implementations is wrong.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -23,10 +23,10 @@ use serde::de::DeserializeOwned;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors");
 
-/// Half a unit of the last of the six digits that the tables print.
+/// Half a unit of the last of the six printed digits, with a margin for rounding.
 const HALF_A_DIGIT: f64 = 0.5e-6 * (1.0 + 1e-6);
 
-/// The files that a test below reads; `filter.rs` reads `filter`.
+/// Files that the tests below read, and `filter`, which `filter.rs` reads.
 const FILES: [&str; 10] =
     ["filter", "hash", "minhash", "shingle", "sketch", "spec", "text", "tune", "weighted", "winnow"];
 
@@ -38,7 +38,7 @@ fn read<T: DeserializeOwned>(stem: &str) -> T {
     toml::from_str(&text).unwrap_or_else(|error| panic!("{stem}.toml: {error}"))
 }
 
-/// Entries that differ. A test compares all of them before it fails.
+/// Entries that differ. A test compares all entries before it fails.
 #[derive(Default)]
 struct Differences {
     seen: usize,
@@ -68,7 +68,7 @@ impl Differences {
     }
 }
 
-/// A number written in hexadecimal.
+/// A number written in hexadecimal digits.
 #[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
 #[serde(try_from = "String")]
 struct Hex(u64);
@@ -109,7 +109,7 @@ fn halves(values: &[Hex]) -> Vec<u32> {
     values.iter().map(|value| value.half()).collect()
 }
 
-/// A seed, written in decimal.
+/// A seed written in decimal digits.
 #[derive(Deserialize, Clone, Copy, Debug)]
 #[serde(try_from = "String")]
 struct Seed(u64);
@@ -208,7 +208,7 @@ struct NormalText {
     tokens: Vec<String>,
 }
 
-/// The tokens of a text that needs no normalisation, cut at their places.
+/// Returns the tokens of a text that needs no normalisation, taken from the places of the units.
 fn tokens(normal: &str) -> Vec<&str> {
     let unchanged: Normalization = "none+keep-space".parse().expect("a text form");
     let mut shingles = Shingles::new();
@@ -240,7 +240,7 @@ fn text() {
             expected.iter().map(String::as_str).collect(),
         );
 
-        // The same tokens are also hashed as in a document, on every kernel of this machine.
+        // The tokens are also hashed as parts of a document, on every kernel of this machine.
         let hashes: Vec<u64> = expected.iter().map(|token| rolling::whole(&[token_hash(token)])).collect();
         for kernel in Kernel::available() {
             let mut shingles = Shingles::new();
@@ -327,12 +327,12 @@ fn shingle() {
     for EqualityKeys { name, source, keys } in &file.equality {
         for (how, expected) in keys {
             let shingler = Shingler::new(Normalization::default(), how.parse().unwrap());
-            // The first byte is the most significant one of this number.
+            // The first byte of the key is the most significant byte of this number.
             let bytes = |key: u128| format!("{:032x}", key.swap_bytes());
             shingler.shingle_into(source, &mut out);
             let entry = || format!("key of {name:?}, {how}");
             differences.check(entry, bytes(out.equality_key()), expected.clone());
-            // A huge document gets its key block by block.
+            // The key of a huge document is computed block by block, and must be the same.
             let Ok(tally) = shingler.shingle_blocks(source, 16, &mut out, |_| Ok::<(), Infallible>(()));
             differences.check(entry, bytes(tally.equality_key), expected.clone());
         }
@@ -392,7 +392,7 @@ struct Document {
     keys: Vec<Hex>,
 }
 
-/// The key that a shingle folds to: the register of the function x ↦ 1·x + 0.
+/// Returns the key to which a shingle folds. It is the register of the function x ↦ 1·x + 0.
 fn fold(kernel: Kernel, shingle: u64, seed: u32) -> u32 {
     let mut register = [u32::MAX];
     kernel.minima(&[shingle], seed, Linear { a: &[1], b: &[0] }, &mut register);
@@ -425,8 +425,8 @@ fn minhash() {
         }
     }
     for Coefficients { seed, fold_seed, multipliers, offsets } in &file.coefficients {
-        // The shingle that equals the seed folds to 0, so its sketch has the offsets; any other shingle then
-        // shows the multipliers.
+        // The shingle that equals the seed folds to 0, so its sketch consists of the offsets. The sketch of any other
+        // shingle then gives the multipliers.
         let minhash = MinHash::new(offsets.len(), seed.0).unwrap();
         let at_zero = sketch(&minhash, &[fold_seed.0]);
         differences.check(|| format!("offsets of {seed:?}"), &hex_halves(&at_zero), offsets);
@@ -478,9 +478,9 @@ struct NamedDocument {
 struct MethodSketches {
     method: String,
     seed: Seed,
-    /// The words of each document.
+    /// Words of the sketch of each document.
     words: BTreeMap<String, Vec<Hex>>,
-    /// The estimate for `many` and `overlapping`.
+    /// Estimate for the documents `many` and `overlapping`.
     estimate: f64,
 }
 
@@ -755,7 +755,7 @@ fn winnow() {
     let file: WinnowFile = read("winnow");
     let mut differences = Differences::default();
     for (number, Chosen { window, shingles, at }) in file.choose.iter().enumerate() {
-        // Shingles have one unit, so a passage has as many units as a window has shingles.
+        // A shingle has one unit, so the shortest passage has as many units as a window has shingles.
         let winnow = Winnow::new("words:1".parse().expect("a shingling"), *window).expect("a passage");
         let mut chosen = vec![];
         winnow.choose_into(&numbers(shingles), &mut chosen);

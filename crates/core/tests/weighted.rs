@@ -1,7 +1,7 @@
 //! Laws and statistics of the sketches of weighted sets.
 //!
-//! Inputs come from fixed seeds, and every bound follows from the tested law: a mean may be four of its own
-//! standard errors away. `cargo test --test weighted -- --nocapture` prints the measured values.
+//! Inputs come from fixed seeds, and every bound follows from the tested law: a mean may be four of its own standard
+//! errors away. `cargo test --test weighted -- --nocapture` prints the measured values.
 
 #![allow(clippy::print_stdout, reason = "what was measured is worth seeing, whether or not it passes")]
 
@@ -18,8 +18,8 @@ use minwise::verify::WeightedOverlap;
 use minwise::weight::WeightedSet;
 
 const REGISTERS: usize = 128;
-/// The greatest distance of a mean from its expectation, in standard errors; a correct estimator is refused
-/// with probability 1/16 000.
+/// Greatest distance of a mean from its expectation, in standard errors. A correct estimator exceeds it with
+/// probability 1/16 000.
 const SIGMAS: f64 = 4.0;
 
 type Members = Vec<(u64, f64)>;
@@ -44,15 +44,15 @@ fn for_each(mut check: impl FnMut(WeightedMethod, &dyn WeightedSketcher)) {
     }
 }
 
-/// `len` shingles with weights spread over this many powers of e.
+/// Returns `len` shingles whose weights are spread over this many powers of e.
 fn spread(len: u64, powers: f64, seed: u64) -> Members {
     let mut random = SplitMix64::new(seed);
     let mut uniform = || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
     (0..len).map(|id| (fmix64(id + 1000 * seed), ((uniform() - 0.5) * powers).exp())).collect()
 }
 
-/// The pairs of docs/sources/weights.md#consistent-weighted-sampling (weights 1, 2.5, 0.3 and so on), and others: short and long,
-/// of huge and tiny weights.
+/// Returns the pairs of docs/sources/weights.md#consistent-weighted-sampling (weights 1, 2.5, 0.3 and so on), and other
+/// pairs: short and long ones, and pairs with huge and tiny weights.
 fn pairs() -> Vec<(&'static str, Members, Members)> {
     let unit = |range: std::ops::Range<u64>| range.map(|id| (fmix64(id), 1.0)).collect::<Members>();
     let scaled = |members: &Members, by: f64| members.iter().map(|&(x, w)| (x, w * by)).collect::<Members>();
@@ -77,7 +77,7 @@ fn pairs() -> Vec<(&'static str, Members, Members)> {
     ]
 }
 
-/// Mean and variance of the estimate over many seeds.
+/// Returns the mean and the variance of the estimate over many seeds.
 fn moments(method: WeightedMethod, a: &Members, b: &Members, trials: u64) -> (f64, f64) {
     let (a, b) = (set(a), set(b));
     let (mut sum, mut squares) = (0.0, 0.0);
@@ -95,8 +95,8 @@ fn exact(a: &Members, b: &Members) -> f64 {
     WeightedOverlap::of(&set(a), &set(b)).jaccard()
 }
 
-/// The mean is Jw and the variance Jw(1−Jw)/k. A variance estimated from n numbers has the relative variance
-/// 2/n + κ/n, κ being the excess of the binomial distribution.
+/// Checks that the mean is Jw and the variance Jw(1−Jw)/k. A variance that is estimated from n numbers has the relative
+/// variance 2/n + κ/n, where κ is the excess kurtosis of the binomial distribution.
 fn check_statistics(method: fn(usize) -> WeightedMethod, trials: u64) {
     for (name, a, b) in pairs() {
         let similarity = exact(&a, &b);
@@ -132,8 +132,8 @@ fn cws_is_unbiased_and_has_its_variance() {
     check_statistics(WeightedMethod::Cws, 1000);
 }
 
-/// The standard errors between the mean estimate of sets without shared shingles and its expectation:
-/// registers of 32 bits agree by accident with probability 2⁻³². `spoil` may change a sketch before it is
+/// Returns the distance of the mean estimate from its expectation, in standard errors, for sets without shared
+/// shingles. Registers of 32 bits agree by accident with probability 2⁻³². `spoil` may change a sketch before it is
 /// compared.
 fn away_at_similarity_0(method: WeightedMethod, trials: u64, spoil: impl Fn(&mut [u32])) -> f64 {
     let accident = 2f64.powi(-32);
@@ -162,7 +162,7 @@ fn unlike_sets_agree_by_accident_only() {
     }
 }
 
-/// A test of the test above: a register that never changes is detected.
+/// Tests the test above: a register that never changes must be detected.
 #[test]
 fn a_register_that_never_changes_is_seen_at_similarity_0() {
     for method in WeightedMethod::all(REGISTERS) {
@@ -171,7 +171,7 @@ fn a_register_that_never_changes_is_seen_at_similarity_0() {
     }
 }
 
-/// In long documents, samples come from the tails of the draws and from the lowest rows.
+/// In long documents, samples come from the tails of the draws and from the lowest rows of darts.
 #[test]
 fn dart_and_icws_are_unbiased_for_long_documents() {
     for (method, len) in [WeightedMethod::Dart(REGISTERS), WeightedMethod::Icws(REGISTERS)]
@@ -189,8 +189,8 @@ fn dart_and_icws_are_unbiased_for_long_documents() {
     }
 }
 
-/// The bias of samples without their step, beside docs/sources/weights.md#improved-consistent-weighted-sampling, whose values come
-/// from 12 000 draws.
+/// Compares the bias of samples without their step with docs/sources/weights.md#improved-consistent-weighted-sampling.
+/// The values there come from 12 000 draws.
 #[test]
 fn zero_bit_is_biased_for_few_shingles_and_not_for_many() {
     const TRIALS: u64 = 400;
@@ -213,7 +213,7 @@ fn zero_bit_is_biased_for_few_shingles_and_not_for_many() {
     }
     assert_eq!(mean(3), 1.0, "a single shingle always agrees with itself");
 
-    // Three hundred shingles, of which a third differ: the bias is below the standard error of one sketch.
+    // Each document has 300 shingles, of which a third differ. The bias is below the standard error of one sketch.
     let a = spread(300, 2.0, 4);
     let b: Members = a[..200].iter().copied().chain(spread(100, 2.0, 5)).collect();
     let similarity = exact(&a, &b);
@@ -264,15 +264,15 @@ fn seeds_give_other_sketches_and_more_samplers_begin_like_fewer() {
             WeightedMethod::Icws(_) | WeightedMethod::Cws(_) | WeightedMethod::ZeroBit(_) => {
                 assert_eq!(of(long, 1)[..40], of(short, 1), "{short}");
             }
-            // The register of a dart depends on their number, so long sketches do not begin like short ones.
+            // The register of a dart depends on the number of registers, so long sketches do not begin like short ones.
             WeightedMethod::Dart(_) => {}
         }
         assert!(matches(&of(short, 1), &of(short, 2)) < 3, "{short}");
     }
 }
 
-/// A register of the document with all weights times λ agrees with probability min(λ, 1/λ). Scaling both
-/// documents of a pair does not change its agreement.
+/// A register of a document agrees with the register of the document with all weights times λ, with probability min(λ,
+/// 1/λ). Scaling both documents of a pair does not change its agreement.
 #[test]
 fn scaling_moves_the_steps_by_its_own_law() {
     let base = spread(30, 3.0, 10);
@@ -287,8 +287,8 @@ fn scaling_moves_the_steps_by_its_own_law() {
     }
 }
 
-/// Consistency: if one set covers another, and its sample lies within the other, both have the same sample.
-/// So if A and C agree, any B between them agrees too.
+/// Consistency: if one set covers another set, and its sample lies within the other set, both have the same sample. If
+/// A and C agree, every B between them therefore agrees, too.
 #[test]
 fn a_set_between_two_agrees_wherever_they_agree() {
     let least = spread(60, 3.0, 11);
@@ -330,7 +330,7 @@ fn a_weight_of_any_size_will_do() {
     for_each(|method, sketcher| {
         let members = [(1, f64::MAX), (2, f64::MAX), (3, 5e-324), (4, f64::MIN_POSITIVE)];
         let row = sketch(sketcher, &set(&members));
-        // The two great weights leave the others no probability of being sampled.
+        // The two great weights leave the other shingles no probability of being sampled.
         assert_eq!(row, sketch(sketcher, &set(&members[..2])), "{method}");
         let tiny = sketch(sketcher, &set(&members[2..3]));
         assert!(tiny.iter().all(|&word| word != EMPTY), "{method}");

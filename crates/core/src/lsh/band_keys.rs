@@ -1,24 +1,24 @@
 //! The band keys of many rows.
 //!
-//! The keys of a block of rows are computed while its rows are in the cache, and stored band by band. A
-//! thread that fills the table of one band then reads its keys consecutively, and not one cache line per row.
-//! Going through the rows once per band took most of the time of a bulk insertion.
+//! The keys of a block of rows are computed while its rows are in the cache, and stored band by band. The thread that
+//! fills the table of a band then reads its keys consecutively, instead of one cache line per row. Reading all rows
+//! once per band took most of the time of a bulk insertion.
 
 use crate::candidate::Banding;
 use crate::sketch::minhash::EMPTY;
 
-/// The number of rows per block.
+/// Number of rows per block.
 pub(super) const BLOCK: usize = 64;
 
-/// The key of a row without shingles. No query finds it.
+/// Band key of a row without shingles. No query finds this key.
 pub(super) const NONE: u64 = u64::MAX;
 
-/// Whether a row belongs to a document without shingles.
+/// Reports whether a row belongs to a document without shingles.
 pub(super) fn is_empty(row: &[u32]) -> bool {
     row.iter().all(|&register| register == EMPTY)
 }
 
-/// Calls `visit` with the key of each band of a row.
+/// Calls `visit` with the number and the key of each band of a row.
 #[inline]
 pub(super) fn for_each_key(banding: Banding, row: &[u32], mut visit: impl FnMut(usize, u64)) {
     let has_none = is_empty(row);
@@ -32,23 +32,24 @@ pub(super) fn for_each_key(banding: Banding, row: &[u32], mut visit: impl FnMut(
 pub(super) struct BandKeys {
     rows: usize,
     bands: usize,
-    /// Block by block: first the keys of the first band, then those of the second, and so on.
+    /// Keys of all rows, block by block. In a block, the keys of the first band come first, then the keys of the second
+    /// band, and so on.
     keys: Vec<u64>,
 }
 
 impl BandKeys {
-    /// Room for the keys of `rows` rows.
+    /// Allocates memory for the keys of `rows` rows.
     pub(super) fn new(rows: usize, banding: Banding) -> Self {
         let bands = banding.bands();
         Self { rows, bands, keys: vec![0; rows.next_multiple_of(BLOCK) * bands] }
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub(super) fn len(&self) -> usize {
         self.rows
     }
 
-    /// The blocks, to be filled by [`fill`](Self::fill).
+    /// Returns the blocks, which [`fill`](Self::fill) fills.
     pub(super) fn blocks(&mut self) -> std::slice::ChunksMut<'_, u64> {
         self.keys.chunks_mut(BLOCK * self.bands)
     }
@@ -60,10 +61,10 @@ impl BandKeys {
         }
     }
 
-    /// The keys of all rows in one band, block by block.
+    /// Returns the keys of all rows in one band, one slice per block.
     pub(super) fn of_band(&self, band: usize) -> impl Iterator<Item = &[u64]> {
         let blocks = self.keys.chunks_exact(BLOCK * self.bands).enumerate();
-        // The last block may have fewer rows.
+        // The last block may have fewer than [`BLOCK`] rows.
         blocks.map(move |(number, block)| &block[band * BLOCK..][..BLOCK.min(self.rows - number * BLOCK)])
     }
 }

@@ -1,4 +1,4 @@
-//! The settings of an index, checked when it is made.
+//! The builder of an index, which checks its settings.
 
 use std::hash::Hash;
 use std::marker::PhantomData;
@@ -9,9 +9,9 @@ use crate::error::{Error, ErrorKind};
 use crate::sketch::Method;
 use crate::spec::Spec;
 
-/// The default threshold, which is that of a run.
+/// Default threshold, which is also the default of a run.
 const THRESHOLD: f64 = 0.8;
-/// The default of the wanted recall, which is that of a run.
+/// Default of the wanted recall, which is also the default of a run.
 const RECALL: f64 = 0.99;
 
 /// Makes an [`Lsh`].
@@ -26,7 +26,7 @@ const RECALL: f64 = 0.99;
 #[derive(Debug, Clone)]
 #[must_use = "`build` makes the index"]
 pub struct LshBuilder<K> {
-    // The type of keys follows from how the index is used.
+    // The caller chooses the type of keys, although the builder holds no key.
     keys: PhantomData<fn() -> K>,
     spec: Spec,
     threshold: f64,
@@ -36,25 +36,25 @@ pub struct LshBuilder<K> {
 }
 
 impl<K: Eq + Hash> LshBuilder<K> {
-    /// Sets the similarity that a document must reach to be found: above 0 and at most 1. Default: 0.8.
+    /// Sets the similarity that a document must reach to be found: above 0 and at most 1. The default is 0.8.
     pub fn threshold(self, threshold: f64) -> Self {
         Self { threshold, ..self }
     }
 
-    /// Sets the wanted recall, above 0 and below 1: the probability that a document exactly at the threshold
-    /// is among the candidates of a query. Bands and rows are chosen by it. Default: 0.99.
+    /// Sets the wanted recall, above 0 and below 1: the probability that a document exactly at the threshold is among
+    /// the candidates of a query. The builder chooses bands and rows for this recall. The default is 0.99.
     pub fn recall(self, recall: f64) -> Self {
         Self { recall: Some(recall), ..self }
     }
 
-    /// Sets the number of bands and of rows per band instead of a recall; their product is at most the number of registers.
-    /// Default: those that follow from the recall.
+    /// Sets the number of bands and the number of rows per band, instead of a recall. Their product must not exceed the
+    /// number of registers. By default they follow from the recall.
     pub fn bands(self, bands: usize, rows: usize) -> Self {
         Self { bands: Some((bands, rows)), ..self }
     }
 
-    /// Keeps the distinct shingles of each document, eight bytes each, so that queries give exact similarities. Default: they are
-    /// not kept, and similarities are estimates.
+    /// Keeps the distinct shingles of each document, at eight bytes per shingle, so that queries give exact
+    /// similarities. By default shingles are not kept, and similarities are estimates.
     pub fn keep_shingles(self) -> Self {
         Self { keeps_shingles: true, ..self }
     }
@@ -62,12 +62,13 @@ impl<K: Eq + Hash> LshBuilder<K> {
     /// Checks all settings and makes the index.
     ///
     /// # Errors
-    /// Fails with
-    /// - [`ErrorKind::Unsupported`] if the sketch of the spec has no registers that could be banded, as `b-bit` has none, or if
-    ///   shingles are to be kept for a sketch of weighted sets;
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::Unsupported`] if the sketch of the spec has no registers that can be banded, such as `b-bit`, or
+    ///   if shingles are to be kept for a sketch of weighted sets;
     /// - [`ErrorKind::Weighted`] if the spec has weights;
-    /// - [`ErrorKind::OutOfRange`] if the threshold is not above 0 and at most 1, if the recall is not above 0 and below 1, if
-    ///   both a recall and bands are set, if bands or rows are 0, or if the sketch has no possible number of registers;
+    /// - [`ErrorKind::OutOfRange`] if the threshold is not above 0 and at most 1, if the recall is not above 0 and
+    ///   below 1, if both a recall and bands are set, if bands or rows are 0, or if the sketch cannot have its number
+    ///   of registers;
     /// - [`ErrorKind::TooFewRegisters`] if bands and rows need more registers than the sketch has;
     /// - [`ErrorKind::Unreachable`] if no choice of bands and rows reaches the recall.
     pub fn build(self) -> Result<Lsh<K>, Error> {
@@ -100,7 +101,7 @@ impl<K: Eq + Hash> LshBuilder<K> {
 }
 
 impl<K: Eq + Hash> Lsh<K> {
-    /// An empty index whose bands and rows find a document exactly at `threshold` with probability `recall`.
+    /// Makes an empty index whose bands and rows find a document exactly at `threshold` with probability `recall`.
     ///
     /// # Errors
     /// Fails where [`LshBuilder::build`] does.
@@ -108,7 +109,7 @@ impl<K: Eq + Hash> Lsh<K> {
         Self::builder(spec).threshold(threshold).recall(recall).build()
     }
 
-    /// An empty index with these bands and rows.
+    /// Makes an empty index with `bands` bands of `rows` rows.
     ///
     /// # Errors
     /// Fails where [`LshBuilder::build`] does.
@@ -116,7 +117,7 @@ impl<K: Eq + Hash> Lsh<K> {
         Self::builder(spec).threshold(threshold).bands(bands, rows).build()
     }
 
-    /// A builder for an index with other settings.
+    /// Returns a builder, which also has the settings that [`new`](Self::new) does not have.
     pub fn builder(spec: Spec) -> LshBuilder<K> {
         LshBuilder {
             keys: PhantomData,

@@ -1,8 +1,8 @@
 //! Insertion of many documents by several threads.
 //!
-//! Threads sketch blocks of documents first, each into its own rows. Then they put all rows into the bands,
-//! each thread into its own bands. So no two threads write to one place, nothing needs a mutex, and the index
-//! equals the one that insertion one by one makes.
+//! First, threads sketch blocks of documents, each block into its own rows. Then they put all rows into the bands; a
+//! band belongs to one thread. Therefore no two threads write to the same place, and no mutex is needed. The index is
+//! equal to the result of inserting the documents one by one.
 
 use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
@@ -23,10 +23,10 @@ struct SketchBlock<'a, T> {
 }
 
 impl<K: Eq + Hash> Lsh<K> {
-    /// Inserts texts by several threads. The index is the same as after [`insert`](Self::insert) one by one, for any number of
-    /// threads.
+    /// Inserts texts by several threads. For any number of threads, the index is the same as if
+    /// [`insert`](Self::insert) had inserted the texts one by one.
     ///
-    /// The threads end with the call.
+    /// All threads end before the call returns.
     ///
     /// ```
     /// use minwise::{Lsh, Spec};
@@ -42,10 +42,12 @@ impl<K: Eq + Hash> Lsh<K> {
     /// ```
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::DuplicateKey`] if a key is in the index already or comes twice, with
-    /// [`ErrorKind::ShortDocument`] if the spec rejects short texts and one of these is short, and with
-    /// [`ErrorKind::OutOfRange`] if `threads` is 0 or the index would have more than 4,294,967,294 documents. The first
-    /// two have the position of the first such document. The index is unchanged then.
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::DuplicateKey`] if a key is in the index already or is repeated;
+    /// - [`ErrorKind::ShortDocument`] if the spec rejects short texts and a text is short;
+    /// - [`ErrorKind::OutOfRange`] if `threads` is 0 or the index would have more than 4,294,967,294 documents.
+    ///
+    /// The first two kinds contain the position of the first document at fault. On an error the index is unchanged.
     pub fn insert_many<T: AsRef<str> + Sync>(
         &mut self,
         documents: impl IntoIterator<Item = (K, T)>,
@@ -70,7 +72,8 @@ impl<K: Eq + Hash> Lsh<K> {
         Ok(())
     }
 
-    /// Sketches texts into the slots from `first` on. Returns the first text that the spec rejects, with its units.
+    /// Sketches texts into the slots from `first` on. Returns the position and the number of units of the first text
+    /// that the spec rejects.
     fn sketch_all<T: AsRef<str> + Sync>(
         &mut self,
         first: usize,
@@ -94,8 +97,8 @@ impl<K: Eq + Hash> Lsh<K> {
                 shingler.shingle_into(text.as_ref(), &mut buffers.shingles);
                 let units = buffers.shingles.units();
                 if shingler.refuses(units) {
-                    // All blocks are processed, so that the reported position is the least one, whichever
-                    // thread is first.
+                    // The other blocks are still processed. Otherwise the reported position would depend on which
+                    // thread is first, and not be the least one.
                     let mut refused = refused.lock().unwrap_or_else(PoisonError::into_inner);
                     let found = (block.first + at, units);
                     *refused = Some(refused.map_or(found, |other| other.min(found)));

@@ -1,4 +1,4 @@
-//! The index itself: insertion, removal, merging, iteration.
+//! The index itself: insertion, removal, merging and iteration.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -16,13 +16,13 @@ use crate::sketch_object::Sketch;
 use crate::spec::Spec;
 use crate::verify::ShingleSet;
 
-/// The most slots of an index. The number of a slot has 32 bits, and its last value stands for no slot.
+/// Greatest number of slots of an index. Slot numbers have 32 bits, and `u32::MAX` stands for no slot.
 const MOST_SLOTS: usize = u32::MAX as usize - 1;
-/// The least number of removed documents before an index is compacted. Fewer take too little memory to
+/// Least number of removed documents at which an index is compacted. Fewer removed documents take too little memory to
 /// matter.
 pub(super) const MANY_REMOVED: usize = 64;
 
-/// An index in memory that finds documents by similarity, each with a unique key.
+/// An index in memory that finds documents by similarity. Each document has a unique key.
 ///
 /// ```
 /// use minwise::{Lsh, Spec};
@@ -42,12 +42,12 @@ pub(super) const MANY_REMOVED: usize = 64;
 /// # Ok::<(), minwise::Error>(())
 /// ```
 ///
-/// **Keys** are unique: [`insert`](Self::insert) refuses a key that the index has, and the index stays as it
-/// was; [`replace`](Self::replace) puts the new document in place of the old one. Results depend on the
-/// documents and the order in which they were inserted, and neither on threads nor on the hashes of keys.
+/// **Keys** are unique. If the index has a key already, [`insert`](Self::insert) refuses it and leaves the index
+/// unchanged, and [`replace`](Self::replace) puts the new document in place of the old one. Results depend on the
+/// documents and the order in which they were inserted, but not on threads or on the hashes of keys.
 ///
-/// **Documents without shingles**, such as empty texts, are in the index with their keys, but no query finds them, and a query
-/// without shingles finds nothing.
+/// **Documents without shingles**, such as empty texts, are in the index with their keys, but no query finds them. A
+/// query without shingles finds no documents.
 ///
 /// | | `Lsh` | gaoya 0.2 `MinHashIndex` |
 /// |---|---|---|
@@ -66,22 +66,22 @@ pub struct Lsh<K> {
     pub(super) threshold: f64,
     pub(super) shingler: Shingler,
     pub(super) sketcher: Arc<dyn Sketcher>,
-    /// The key of each slot; `None` if its document was removed.
+    /// Key of each slot; `None` if the document of the slot was removed.
     pub(super) keys: Vec<Option<K>>,
-    /// The number of slots with a key.
+    /// Number of slots with a key.
     live: usize,
-    /// Slots by the hash of their key.
+    /// Table of slots by the hash of their key.
     places: BandTable,
     hasher: RandomState,
-    /// The sketches, one row per slot.
+    /// Sketches, one row per slot.
     pub(super) sketches: Sketches,
-    /// The distinct shingles of each slot, if they are kept.
+    /// Distinct shingles of each slot, if the index keeps shingles.
     pub(super) sets: Option<Vec<ShingleSet>>,
     pub(super) bands: Vec<Band>,
     buffers: Buffers,
 }
 
-/// Buffers that are reused for the next document.
+/// Buffers that are reused from document to document.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Buffers {
     pub(super) shingles: Shingles,
@@ -89,15 +89,15 @@ pub(super) struct Buffers {
     pub(super) keys: Vec<u64>,
 }
 
-/// A document that can be put into an index or looked up: its text, its shingles in document order, or its sketch.
+/// A document that can be inserted or looked up: its text, its shingles in document order, or its sketch.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Sketchable<'a> {
     /// The text.
     Text(&'a str),
-    /// The shingles of a text by the spec of the index, repeats included.
+    /// The shingles of a text, cut by the spec of the index, with repeats.
     Shingles(&'a [u64]),
-    /// A sketch by the spec of the index. Its shingles are not known, so it cannot be put into an index that keeps them.
+    /// A sketch by the spec of the index. Its shingles are not known, so an index that keeps shingles refuses it.
     Sketch(&'a Sketch),
 }
 
@@ -132,7 +132,7 @@ impl<'a> From<&'a Sketch> for Sketchable<'a> {
 }
 
 impl<K> Lsh<K> {
-    /// An empty index with checked settings.
+    /// Makes an empty index from settings that were checked before.
     pub(super) fn empty(
         spec: Spec,
         banding: Banding,
@@ -157,54 +157,55 @@ impl<K> Lsh<K> {
         })
     }
 
-    /// The spec of the sketches.
+    /// Returns the spec by which documents are sketched.
     #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
-    /// The bands and rows.
+    /// Returns the number of bands and of rows per band.
     #[must_use]
     pub fn banding(&self) -> Banding {
         self.banding
     }
 
-    /// The similarity that a document must reach to be found, unless a [`Searcher`](super::Searcher) asks for another.
+    /// Returns the similarity that a document must reach to be found, unless
+    /// [`Searcher::at_least`](super::Searcher::at_least) sets another.
     #[must_use]
     pub fn threshold(&self) -> f64 {
         self.threshold
     }
 
-    /// Whether the index keeps the shingles of documents, so that queries give exact similarities.
+    /// Reports whether the index keeps the shingles of documents, so that queries give exact similarities.
     #[must_use]
     pub fn keeps_shingles(&self) -> bool {
         self.sets.is_some()
     }
 
-    /// The number of documents.
+    /// Returns the number of documents.
     #[must_use]
     pub fn len(&self) -> usize {
         self.live
     }
 
-    /// Whether there are no documents.
+    /// Reports whether there are no documents.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.live == 0
     }
 
-    /// The keys with their sketches, in the order of insertion.
+    /// Returns the keys with their sketches, in the order of insertion.
     pub fn iter(&self) -> Iter<'_, K> {
         Iter { keys: self.keys.iter().enumerate(), sketches: &self.sketches, left: self.live }
     }
 
-    /// The keys in the order of insertion.
+    /// Returns the keys in the order of insertion.
     pub fn keys(&self) -> impl Iterator<Item = &K> {
         self.keys.iter().flatten()
     }
 
-    /// Removes all documents. The memory of keys and sketches is kept for the next ones; band tables are
-    /// dropped.
+    /// Removes all documents. The memory of keys and sketches is kept for reuse, and the memory of band tables is
+    /// freed.
     pub fn clear(&mut self) {
         self.keys.clear();
         self.sketches.clear();
@@ -216,13 +217,17 @@ impl<K> Lsh<K> {
 }
 
 impl<K: Eq + Hash> Lsh<K> {
-    /// Inserts a document: a text, shingles, or a sketch by the same spec.
+    /// Inserts a document: a text, its shingles, or a sketch by the spec of the index.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::DuplicateKey`] if the key is in the index already, with [`ErrorKind::ShortDocument`] if the spec
-    /// rejects short texts and this is one, with [`ErrorKind::SpecMismatch`] if a sketch was made by another spec, and with
-    /// [`ErrorKind::OutOfRange`] if a sketch is given to an index that keeps shingles or the index has 4,294,967,294 documents.
-    /// The index is unchanged then.
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::DuplicateKey`] if the key is in the index already;
+    /// - [`ErrorKind::ShortDocument`] if the spec rejects short texts and the text is short;
+    /// - [`ErrorKind::SpecMismatch`] if a sketch was made by another spec;
+    /// - [`ErrorKind::OutOfRange`] if a sketch is given to an index that keeps shingles, or if the index has
+    ///   4,294,967,294 documents.
+    ///
+    /// On an error the index is unchanged.
     pub fn insert<'a>(&mut self, key: K, document: impl Into<Sketchable<'a>>) -> Result<(), Error> {
         let mut buffers = std::mem::take(&mut self.buffers);
         let result = self.insert_by(key, document.into(), &mut buffers);
@@ -230,8 +235,8 @@ impl<K: Eq + Hash> Lsh<K> {
         result
     }
 
-    /// Inserts a document in place of the one with the same key, if there is one. Returns whether there was one. The new document
-    /// comes last in the order of insertion.
+    /// Inserts a document, and removes the document that had the same key, if any. Returns `true` if a document was
+    /// removed. The new document comes last in the order of insertion.
     ///
     /// ```
     /// use minwise::{Lsh, Spec};
@@ -246,10 +251,12 @@ impl<K: Eq + Hash> Lsh<K> {
     /// ```
     ///
     /// # Errors
-    /// Fails where [`insert`](Self::insert) does, except for a key that is in the index. The index is unchanged then.
+    /// Fails where [`insert`](Self::insert) does, except for a key that is in the index. On an error the index is
+    /// unchanged.
     pub fn replace<'a>(&mut self, key: K, document: impl Into<Sketchable<'a>>) -> Result<bool, Error> {
         let Some(slot) = self.slot(&key) else { return self.insert(key, document).map(|()| false) };
-        // Without its key, no query returns the old document, and `insert` reports no duplicate key.
+        // The old key is taken out first: no query returns the old document then, and `insert` reports no duplicate
+        // key.
         let old = self.keys[slot].take();
         self.live -= 1;
         if let Err(error) = self.insert(key, document) {
@@ -282,14 +289,18 @@ impl<K: Eq + Hash> Lsh<K> {
         Ok(())
     }
 
-    /// Inserts documents whose sketches exist, as rows of one matrix, by several threads. The result does not
-    /// depend on their number. Rows must come from the [`spec`](Self::spec) of the index; only their length
-    /// can be checked.
+    /// Inserts documents whose sketches exist already, as rows of one matrix, by several threads. The result does not
+    /// depend on the number of threads. The rows must be sketches by the [`spec`](Self::spec) of the index; only their
+    /// length can be checked.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`] if there are not as many keys as rows, if rows do not have the length of the spec,
-    /// if the index keeps shingles, if `threads` is 0, or if the index would have more than 4,294,967,294 documents. Fails with
-    /// [`ErrorKind::DuplicateKey`] if a key is in the index already or comes twice. The index is unchanged then.
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::OutOfRange`] if the numbers of keys and rows differ, if rows do not have the length of the spec,
+    ///   or if the index keeps shingles;
+    /// - [`ErrorKind::OutOfRange`] if `threads` is 0, or if the index would have more than 4,294,967,294 documents;
+    /// - [`ErrorKind::DuplicateKey`] if a key is in the index already or is repeated.
+    ///
+    /// On an error the index is unchanged.
     pub fn insert_sketches(
         &mut self,
         keys: impl IntoIterator<Item = K>,
@@ -316,11 +327,11 @@ impl<K: Eq + Hash> Lsh<K> {
         Ok(())
     }
 
-    /// Removes a document, and returns whether it was there.
+    /// Removes the document with this key. Returns `true` if the index had such a document.
     ///
-    /// The slot of the document stays empty. When empty slots outnumber documents and there are at least 64,
-    /// the index is rebuilt without them. So a removal costs no more than an insertion on average, and memory
-    /// is at most twice that of the documents.
+    /// The slot of the document stays empty. If at least 64 slots are empty and empty slots outnumber documents, the
+    /// index is rebuilt without the empty slots. Therefore a removal costs no more than an insertion on average, and
+    /// the index takes at most twice the memory of its documents.
     pub fn remove<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> bool
     where
         K: Borrow<Q>,
@@ -332,7 +343,7 @@ impl<K: Eq + Hash> Lsh<K> {
         true
     }
 
-    /// Drops the data of a slot without a key, and rebuilds the index if many slots are empty.
+    /// Discards the shingles of a slot whose key was removed, and rebuilds the index if many slots are empty.
     fn forget(&mut self, slot: usize) {
         if let Some(sets) = &mut self.sets {
             sets[slot] = ShingleSet::default();
@@ -343,7 +354,7 @@ impl<K: Eq + Hash> Lsh<K> {
         }
     }
 
-    /// Whether a document has this key.
+    /// Reports whether a document has this key.
     #[must_use]
     pub fn contains_key<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> bool
     where
@@ -352,7 +363,7 @@ impl<K: Eq + Hash> Lsh<K> {
         self.slot(key).is_some()
     }
 
-    /// The sketch of the document with this key, as a row of words.
+    /// Returns the sketch of the document with this key as a row of words; `None` if there is no such document.
     #[must_use]
     pub fn get<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<&[u32]>
     where
@@ -361,13 +372,15 @@ impl<K: Eq + Hash> Lsh<K> {
         self.slot(key).map(|slot| self.sketches.row(slot))
     }
 
-    /// Adds all documents of another index after those of this one, in their order. Bands, rows and threshold
-    /// stay those of this index.
+    /// Appends all documents of another index, in their order. Bands, rows and threshold stay those of this index.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::SpecMismatch`] if the specs differ or only one of the two keeps shingles, with
-    /// [`ErrorKind::DuplicateKey`] if a key is in both, and with [`ErrorKind::OutOfRange`] if they have more than 4,294,967,294
-    /// documents together. The index is unchanged then.
+    /// Fails with one of these kinds:
+    /// - [`ErrorKind::SpecMismatch`] if the specs differ, or if only one of the two indexes keeps shingles;
+    /// - [`ErrorKind::DuplicateKey`] if both indexes have the same key;
+    /// - [`ErrorKind::OutOfRange`] if the indexes have more than 4,294,967,294 documents together.
+    ///
+    /// On an error this index is unchanged.
     pub fn merge(&mut self, mut other: Self) -> Result<(), Error> {
         self.spec.check(&other.spec)?;
         if self.keeps_shingles() != other.keeps_shingles() {
@@ -386,7 +399,7 @@ impl<K: Eq + Hash> Lsh<K> {
         Ok(())
     }
 
-    /// The slot of a key.
+    /// Returns the slot of a key; `None` if the index does not have the key.
     fn slot<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<usize>
     where
         K: Borrow<Q>,
@@ -415,8 +428,8 @@ impl<K: Eq + Hash> Lsh<K> {
         self.places.put(hash, slot, |_| false);
     }
 
-    /// Adds all keys and returns the slot of the first one. If a key is in the index already, changes nothing
-    /// and returns an error that names it.
+    /// Appends all keys and returns the slot of the first one. If a key is repeated or in the index already, it changes
+    /// nothing and returns an error with the position of that key.
     pub(super) fn push_keys(&mut self, keys: Vec<K>) -> Result<usize, Error> {
         self.check_room(keys.len())?;
         let first = self.keys.len();
@@ -433,14 +446,14 @@ impl<K: Eq + Hash> Lsh<K> {
         Ok(first)
     }
 
-    /// Removes all keys from a slot on.
+    /// Removes all keys from slot `first` on.
     pub(super) fn pop_keys(&mut self, first: usize) {
         self.live -= self.keys.len() - first;
         self.keys.truncate(first);
         self.find_places();
     }
 
-    /// Rebuilds the table of keys.
+    /// Rebuilds the table of slots by key.
     fn find_places(&mut self) {
         let mut places = BandTable::default();
         places.reserve(self.live);
@@ -452,7 +465,7 @@ impl<K: Eq + Hash> Lsh<K> {
         self.places = places;
     }
 
-    /// Puts the last row into all bands.
+    /// Inserts the last row into all bands.
     fn link_last(&mut self, keys: &mut Vec<u64>) {
         let row = self.sketches.row(self.sketches.len() - 1);
         gather_keys(self.banding, row, &self.bands, keys);
@@ -461,7 +474,7 @@ impl<K: Eq + Hash> Lsh<K> {
         }
     }
 
-    /// Puts the rows from `first` on into all bands.
+    /// Inserts the rows from `first` on into all bands.
     pub(super) fn link_rows(&mut self, first: usize, threads: usize) {
         let (banding, words) = (self.banding, self.sketches.registers());
         let mut keys = BandKeys::new(self.sketches.len() - first, banding);
@@ -472,8 +485,8 @@ impl<K: Eq + Hash> Lsh<K> {
         self.link(&keys, threads);
     }
 
-    /// Puts the last rows, whose band keys these are, into all bands. Each thread takes whole bands, so that
-    /// the result does not depend on their order.
+    /// Inserts the last rows into all bands; `keys` are their band keys. Each band is filled by one thread, so that the
+    /// order of the threads does not affect the result.
     pub(super) fn link(&mut self, keys: &BandKeys, threads: usize) {
         let threads = threads.min(self.bands.len());
         for_each(self.bands.iter_mut().enumerate(), threads, |(number, band)| {
@@ -514,10 +527,10 @@ impl<K: Eq + Hash> Lsh<K> {
     }
 }
 
-/// Fills `keys` with the keys of all bands of a row, and prefetches the bucket of each.
+/// Fills `keys` with the keys of all bands of a row, and prefetches the bucket of each key.
 ///
-/// The buckets lie far apart in memory. Reading them one after the other, before anything depends on their
-/// content, brings them into the cache together instead of one by one.
+/// The buckets lie far apart in memory. If all buckets are read before anything depends on their content, the processor
+/// loads them at the same time instead of one by one.
 pub(super) fn gather_keys(banding: Banding, row: &[u32], bands: &[Band], keys: &mut Vec<u64>) {
     keys.clear();
     for_each_key(banding, row, |_, key| keys.push(key));
@@ -528,7 +541,8 @@ pub(super) fn gather_keys(banding: Banding, row: &[u32], bands: &[Band], keys: &
     std::hint::black_box(seen);
 }
 
-/// The shingles of a document: cut if it is a text, and `None` if it is a sketch by the same spec.
+/// Returns the shingles of a document, cutting them if it is a text. Returns `None` for a sketch, which must have the
+/// same spec.
 pub(super) fn cut<'s>(
     spec: &Spec,
     shingler: &Shingler,
@@ -563,7 +577,7 @@ pub(super) fn check_threads(threads: usize) -> Result<(), Error> {
 
 impl<K> fmt::Debug for Lsh<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The rows of a million documents would make the output useless.
+        // Printing the rows of a million documents would make the output useless.
         f.debug_struct("Lsh")
             .field("spec", &self.spec.to_string())
             .field("bands", &self.banding.bands())
@@ -575,7 +589,7 @@ impl<K> fmt::Debug for Lsh<K> {
     }
 }
 
-/// The keys of an [`Lsh`] with their sketches, in the order of insertion.
+/// Iterator over the keys of an [`Lsh`] with their sketches, in the order of insertion.
 #[derive(Debug, Clone)]
 pub struct Iter<'a, K> {
     keys: std::iter::Enumerate<std::slice::Iter<'a, Option<K>>>,

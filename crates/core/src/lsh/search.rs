@@ -1,4 +1,4 @@
-//! Queries.
+//! Queries of an index in memory.
 
 use std::hash::Hash;
 
@@ -13,17 +13,18 @@ use crate::verify::{Overlap, ShingleSet};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Similar<'a, K> {
-    /// The key of the document.
+    /// Key of the document.
     pub key: &'a K,
-    /// The similarity that the sketches estimate, with standard error and interval.
+    /// Similarity that the sketches estimate, with standard error and interval.
     pub estimate: Estimate,
-    /// The exact Jaccard similarity, if the index keeps shingles and the query has any.
+    /// Exact Jaccard similarity, if the index keeps shingles and the query has shingles.
     pub exact: Option<f64>,
     slot: u32,
 }
 
 impl<K> Similar<'_, K> {
-    /// The exact similarity if it is known, otherwise the estimate. Results are chosen and ordered by it.
+    /// Returns the exact similarity if it is known, otherwise the estimate. Queries choose and order results by this
+    /// number.
     #[must_use]
     pub fn similarity(&self) -> f64 {
         self.exact.unwrap_or(self.estimate.value)
@@ -57,32 +58,32 @@ pub struct Searcher<'a, K> {
 }
 
 impl<'a, K> Searcher<'a, K> {
-    /// Finds documents of at least this similarity, 0 to 1. Default: the [threshold](Lsh::threshold) of the
-    /// index. A similarity below the threshold of the index is allowed, but its bands and rows find such
-    /// documents less often.
+    /// Sets the least similarity of found documents, from 0 to 1. The default is the [threshold](Lsh::threshold) of the
+    /// index. A lower similarity is allowed, but the bands and rows of the index find such documents less often.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `similarity` is from 0 to 1.
     pub fn at_least(self, similarity: f64) -> Result<Self, Error> {
-        // The range is tested positively, so that NaN is refused.
+        // `contains` is false for NaN, so NaN is refused. Two comparisons with 0 and 1 would accept it.
         if !(0.0..=1.0).contains(&similarity) {
             return Err(Error::out_of_range("the similarity of a query", similarity, "from 0 to 1"));
         }
         Ok(Self { threshold: similarity, ..self })
     }
 
-    /// Finds at most this many documents: the most similar ones. Default: no limit.
+    /// Limits the number of found documents; the most similar ones are returned. By default there is no limit.
     #[must_use]
     pub fn at_most(self, most: usize) -> Self {
         Self { most, ..self }
     }
 
-    /// Finds the documents of the index that share a band with a text, shingles or a sketch and are similar enough: the most
-    /// similar one first, ties in the order of insertion.
+    /// Finds the documents of the index that share a band with a text, shingles or a sketch and are similar enough. The
+    /// most similar document comes first, and equally similar ones come in the order of insertion.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::SpecMismatch`](crate::ErrorKind::SpecMismatch) if a sketch was made by another spec, and with
-    /// [`ErrorKind::ShortDocument`](crate::ErrorKind::ShortDocument) if the spec rejects short texts and this is one.
+    /// Fails with [`ErrorKind::SpecMismatch`](crate::ErrorKind::SpecMismatch) if a sketch was made by another spec, and
+    /// with [`ErrorKind::ShortDocument`](crate::ErrorKind::ShortDocument) if the spec rejects short texts and the text
+    /// is short.
     pub fn query<'d>(&mut self, document: impl Into<Sketchable<'d>>) -> Result<&[Similar<'a, K>], Error> {
         self.search(document.into())?;
         Ok(&self.found)
@@ -133,7 +134,7 @@ impl<'a, K> Searcher<'a, K> {
     }
 }
 
-/// Fills `candidates` with the slots that share a band with a row, ascending, each once.
+/// Fills `candidates` with the slots that share a band with a row, in ascending order without repeats.
 fn gather<K>(lsh: &Lsh<K>, row: &[u32], keys: &mut Vec<u64>, candidates: &mut Vec<u32>) {
     candidates.clear();
     gather_keys(lsh.banding, row, &lsh.bands, keys);
@@ -145,8 +146,8 @@ fn gather<K>(lsh: &Lsh<K>, row: &[u32], keys: &mut Vec<u64>, candidates: &mut Ve
 }
 
 impl<K: Eq + Hash> Lsh<K> {
-    /// Finds the documents that reach the [threshold](Self::threshold): the most similar one first, ties in
-    /// the order of insertion. For another threshold, or for the most similar ones only, use a
+    /// Finds the documents that reach the [threshold](Self::threshold). The most similar document comes first, and
+    /// equally similar ones come in the order of insertion. For another threshold or a limit on the number, use a
     /// [`searcher`](Self::searcher).
     ///
     /// # Errors
@@ -157,7 +158,8 @@ impl<K: Eq + Hash> Lsh<K> {
         Ok(searcher.found)
     }
 
-    /// A searcher, with which many queries use the same buffers. Several threads can have one each.
+    /// Returns a searcher, which reuses its buffers from query to query. Each of several threads can have its own
+    /// searcher.
     #[must_use]
     pub fn searcher(&self) -> Searcher<'_, K> {
         Searcher {

@@ -1,7 +1,7 @@
-//! An index as a structure to be serialised, with the feature `serde`.
+//! The serialised form of an index, with the feature `serde`.
 //!
-//! The form has the settings, and keys, rows and shingles in the order of insertion. Band tables are rebuilt,
-//! so the form does not depend on removals, hashes or tables.
+//! The form contains the settings, and the keys, rows and shingles in the order of insertion. Band tables are rebuilt
+//! when an index is read, so the form does not depend on removals, hashes or tables.
 
 use std::hash::Hash;
 
@@ -16,9 +16,9 @@ use crate::sketch::Sketches;
 use crate::spec::Spec;
 use crate::verify::ShingleSet;
 
-/// The version of the form.
+/// Version of the form.
 const FORM: u32 = 1;
-/// The subject of error messages.
+/// Subject of error messages.
 const WHAT: &str = "a stored index";
 
 #[derive(Serialize, Deserialize)]
@@ -29,9 +29,9 @@ struct StoredLsh<'a, K> {
     threshold: f64,
     banding: Banding,
     keys: Vec<K>,
-    /// All rows, one after the other.
+    /// Words of all rows, one row after the other.
     words: Vec<u32>,
-    /// The distinct shingles of each document in ascending order, if they are kept.
+    /// Distinct shingles of each document in ascending order, if the index keeps shingles.
     shingles: Option<Vec<Vec<u64>>>,
 }
 
@@ -76,7 +76,7 @@ fn read<K: Eq + Hash>(stored: StoredLsh<'_, K>) -> Result<Lsh<K>, Error> {
     }
     lsh.push_keys(stored.keys)?;
     lsh.sketches = sketches;
-    // Sets are sorted again, because queries rely on their order and a file may hold anything.
+    // Sets are sorted again, because queries rely on their order, and a file may contain shingles in any order.
     lsh.sets = stored
         .shingles
         .map(|sets| sets.into_iter().map(|shingles| shingles.into_iter().collect::<ShingleSet>()).collect());

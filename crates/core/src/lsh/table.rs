@@ -1,22 +1,21 @@
 //! Hash tables of an index: one per band, and one for the keys of documents.
 //!
-//! A bucket has 8 bytes: 32 bits of a hash, and the number of a slot. If these bits agree, the rest is
-//! compared: the other 32 bits of a band key, which are stored with the slot's link, or the whole key of a
-//! document. Comparing the rows of the two slots instead would save 4 bytes per band and document, but took a
-//! third of the time of a bulk insertion, because rows lie far apart. Buckets are found by linear probing,
-//! eight per cache line. Entries are never removed: a removed document stays as a slot that no query matches
-//! until the index is compacted.
+//! A bucket has 8 bytes: 32 bits of a hash, and the number of a slot. If the 32 bits agree, the whole keys are
+//! compared. The other 32 bits of a band key are stored with the slot's link. Comparing the rows of the two slots
+//! instead would save 4 bytes per band and document, but it took a third of the time of a bulk insertion, because rows
+//! lie far apart. Buckets are found by linear probing, eight per cache line. Entries are never removed: a removed
+//! document stays as a slot that no query returns until the index is compacted.
 
 use super::band_keys::{BLOCK, NONE};
 
-/// A bucket without an entry. No slot has the number `u32::MAX`.
+/// A bucket without an entry. No slot has the number `u32::MAX`, so no entry has this value.
 const VACANT: u64 = u64::MAX;
-/// The link of the last slot of a chain.
+/// Value of [`SlotLink::before`] at the end of a chain.
 const END: u32 = u32::MAX;
-/// The least number of buckets.
+/// Least number of buckets of a table that is not empty.
 const FEWEST: usize = 16;
 
-/// Slots by hash.
+/// A hash table from hashes to slots.
 #[derive(Debug, Clone, Default)]
 pub(super) struct BandTable {
     buckets: Vec<u64>,
@@ -24,16 +23,16 @@ pub(super) struct BandTable {
 }
 
 impl BandTable {
-    /// Makes room for this many more entries.
+    /// Reserves memory for `more` entries.
     pub(super) fn reserve(&mut self, more: usize) {
         let needed = self.used + more;
-        // Load of five eighths: a search without success reads four buckets on average, and eight lie in one
-        // cache line.
+        // The table is at most five eighths full. A search without success then reads four buckets on average, and
+        // eight lie in one cache line.
         if needed * 8 <= self.buckets.len() * 5 {
             return;
         }
-        // At least doubling keeps insertion one by one cheap. A bulk insertion gets exactly the room that it
-        // needs.
+        // At least doubling keeps insertion one by one cheap. A bulk insertion into a small table gets exactly the
+        // memory that it needs.
         let len = (needed * 8).div_ceil(5).max(2 * self.buckets.len()).max(FEWEST);
         let before = std::mem::replace(&mut self.buckets, vec![VACANT; len]);
         for bucket in before.into_iter().filter(|&bucket| bucket != VACANT) {
@@ -45,7 +44,8 @@ impl BandTable {
         }
     }
 
-    /// The first bucket of the search for a hash, from its upper bits.
+    /// Returns the bucket at which the search for a hash begins. The number of the bucket follows from the upper bits
+    /// of the hash.
     #[inline]
     fn home(&self, hash: u32) -> usize {
         ((u64::from(hash) * self.buckets.len() as u64) >> 32) as usize
@@ -56,13 +56,13 @@ impl BandTable {
         if at + 1 == self.buckets.len() { 0 } else { at + 1 }
     }
 
-    /// The content of the first bucket of the search for a hash.
+    /// Returns the content of the bucket at which the search for a hash begins.
     #[inline]
     fn begin(&self, hash: u32) -> u64 {
         self.buckets.get(self.home(hash)).copied().unwrap_or(VACANT)
     }
 
-    /// The slot with this hash for which `is_same` returns `true`, if there is one.
+    /// Returns the slot with this hash for which `is_same` returns `true`; `None` if there is none.
     #[inline]
     pub(super) fn find(&self, hash: u32, mut is_same: impl FnMut(u32) -> bool) -> Option<u32> {
         if self.buckets.is_empty() {
@@ -80,8 +80,8 @@ impl BandTable {
         }
     }
 
-    /// Puts a slot in the place of the one for which `is_same` returns `true`, and returns the old slot. If
-    /// there is none, adds an entry. The caller has made room by [`reserve`](Self::reserve).
+    /// Replaces the slot for which `is_same` returns `true` by `slot`, and returns the old slot. If there is no such
+    /// slot, `put` adds an entry. The caller must have called [`reserve`](Self::reserve).
     #[inline]
     pub(super) fn put(&mut self, hash: u32, slot: u32, mut is_same: impl FnMut(u32) -> bool) -> Option<u32> {
         let new = u64::from(hash) << 32 | u64::from(slot);
@@ -103,47 +103,47 @@ impl BandTable {
     }
 }
 
-/// One band of an index: for each band key, the slots that have it, the last one first.
+/// One band of an index: a chain of slots per band key, the latest slot first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Band {
     heads: BandTable,
-    /// The links, one per slot.
+    /// Links, one per slot.
     links: Vec<SlotLink>,
 }
 
 /// The data of a slot in one band.
 #[derive(Debug, Clone, Copy)]
 struct SlotLink {
-    /// The lower half of the slot's band key. The upper half is in the bucket.
+    /// Lower half of the slot's band key. The upper half is in the bucket.
     lower: u32,
-    /// The slot before it that has the same band key.
+    /// The slot before this one that has the same band key.
     before: u32,
 }
 
-/// The half of a band key by which it is looked up.
+/// Returns the upper half of a band key, which serves as its hash.
 #[inline]
 fn upper(key: u64) -> u32 {
     (key >> 32) as u32
 }
 
 impl Band {
-    /// Makes room for this many more slots.
+    /// Reserves memory for `more` slots.
     pub(super) fn reserve(&mut self, more: usize) {
         self.heads.reserve(more);
         self.links.reserve(more);
     }
 
-    /// Prefetches the bucket where the search for a key begins, and returns a value that depends on it.
+    /// Prefetches the bucket at which the search for a key begins. The returned value depends on the bucket, so that
+    /// the compiler keeps the read.
     #[inline]
     pub(super) fn begin(&self, key: u64) -> u64 {
         self.heads.begin(upper(key))
     }
 
-    /// Adds the next slots under their band keys, up to [`BLOCK`] of them. No query finds a slot with the key
-    /// [`NONE`].
+    /// Appends up to [`BLOCK`] slots under their band keys. No query finds a slot with the key [`NONE`].
     pub(super) fn push_block(&mut self, keys: &[u64]) {
-        // Insertions wait for memory one after the other, because each branches on the bucket that it reads.
-        // These reads depend on nothing, so they wait together.
+        // An insertion branches on the bucket that it reads, so insertions wait for memory one after the other. The
+        // reads here depend on nothing, so they wait at the same time.
         let mut seen = 0;
         for &key in keys.iter().take(BLOCK) {
             seen ^= self.begin(key);
@@ -154,7 +154,7 @@ impl Band {
         }
     }
 
-    /// Adds the next slot under its band key. No query finds a slot with the key [`NONE`].
+    /// Appends a slot under its band key. No query finds a slot with the key [`NONE`].
     #[inline]
     pub(super) fn push(&mut self, key: u64) {
         let (slot, lower) = (self.links.len() as u32, key as u32);
@@ -187,7 +187,8 @@ mod tests {
 
     #[test]
     fn a_table_is_a_map_whatever_the_hashes() {
-        // Hashes of 1, 4 and 32 bits: all in one place, crowded, and spread.
+        // Hashes of 1 bit put all keys into two places, hashes of 4 bits crowd the keys, and hashes of 32 bits spread
+        // them.
         for bits in [1, 4, 32] {
             let mut random = SplitMix64::new(bits);
             let mut keys: Vec<u64> = vec![];
@@ -213,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_band_gathers_what_shares_a_key() {
-        // Keys that differ in one half only.
+        // Some of the keys differ in one half only.
         let keys = [5 << 32 | 1, 7 << 32, 5 << 32 | 1, 5 << 32 | 2, 5 << 32 | 1, 7 << 32];
         for one_by_one in [false, true] {
             let mut band = Band::default();

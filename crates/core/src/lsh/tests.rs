@@ -1,4 +1,5 @@
-//! The index against its definition: all documents that share a band, by a plain loop.
+//! Compares the index with its definition: a plain loop over all documents that tests whether they
+//! share a band.
 
 use proptest::prelude::*;
 
@@ -13,7 +14,8 @@ fn spec() -> Spec {
     "nfkc+casefold / words:1 / minhash:32 / seed:1".parse().unwrap()
 }
 
-/// A text of a family: most of its words are those of the family, and some its own.
+/// Returns a text of one of seven families. Most of its words are those of the family, and some are
+/// its own.
 fn text(number: u64) -> String {
     let mut random = SplitMix64::new(number);
     let family = number % 7;
@@ -34,12 +36,12 @@ fn index(documents: std::ops::Range<u64>) -> Lsh<u64> {
     lsh
 }
 
-/// Keys and similarities that a query finds.
+/// Returns the keys and similarities that a query finds.
 fn found(lsh: &Lsh<u64>, text: &str) -> Vec<(u64, f64)> {
     lsh.query(text).unwrap().iter().map(|similar| (*similar.key, similar.similarity())).collect()
 }
 
-/// The definition of a query, for the documents in this order.
+/// Returns the result of a query by its definition, for documents inserted in this order.
 fn expected(documents: &[u64], query: &str, threshold: f64) -> Vec<(u64, f64)> {
     let query = Sketch::of(spec(), query).unwrap();
     let shares_a_band =
@@ -51,7 +53,7 @@ fn expected(documents: &[u64], query: &str, threshold: f64) -> Vec<(u64, f64)> {
         .map(|(number, sketch)| (number, query.estimate(&sketch).unwrap().value))
         .filter(|&(_, similarity)| similarity >= threshold)
         .collect();
-    // Stable, so that ties stay in the order of insertion.
+    // The sort is stable, so that equally similar documents stay in the order of insertion.
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
     all
 }
@@ -127,7 +129,7 @@ fn exact_similarities_are_those_of_the_shingle_sets() {
             assert!(exact >= 0.6);
         }
         assert_eq!(similar, one_by_one.query(&text(query)).unwrap());
-        // A sketch has no shingles to compare.
+        // A sketch has no shingles to compare, so its similarities are estimates.
         let sketch = Sketch::of(spec(), &text(query)).unwrap();
         assert!(lsh.query(&sketch).unwrap().iter().all(|one| one.exact.is_none()));
         sum += similar.len();
@@ -240,7 +242,7 @@ fn what_is_removed_is_not_found() {
         }
     }
     assert!(lsh.keys().eq(&left));
-    // Slots of removed documents do not pile up.
+    // Slots of removed documents are compacted, so there are few rows.
     assert!(lsh.sketches.len() < 2 * index::MANY_REMOVED, "{} rows", lsh.sketches.len());
 }
 
@@ -343,7 +345,7 @@ fn it_is_described_briefly() {
 }
 
 proptest! {
-    /// Any order of insertions, removals and queries, against the definition.
+    /// Any sequence of insertions, removals and queries gives the results of the definition.
     #[test]
     fn any_sequence_of_changes_is_what_its_definition_says(changes in proptest::collection::vec((0u64..40, any::<bool>()), 1..300)) {
         let mut lsh = Lsh::with_bands(spec(), 0.5, 8, 4).unwrap();

@@ -1,12 +1,12 @@
-//! Work that several threads share.
+//! Loops over items by several threads.
 
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Calls `work` with each item, by this many threads, one of which is the caller's. A thread takes the next
-/// item when it is done with the last, so that no item waits behind a long one.
+/// Calls `work` with each item on `threads` threads, one of which is the caller's. A thread takes the next item when it
+/// has finished its last one, so that no item waits behind a long one.
 ///
-/// The threads end with this call. If `work` panics, this function panics too.
+/// All threads end before the call returns. If `work` panics, this function also panics.
 pub(super) fn for_each<T: Send>(
     items: impl Iterator<Item = T> + Send,
     threads: usize,
@@ -15,8 +15,8 @@ pub(super) fn for_each<T: Send>(
     for_each_with(items, threads, || (), |(), item| work(item));
 }
 
-/// Calls `work` with each item as [`for_each`] does. Each thread first makes a value with `make`, which its
-/// calls share.
+/// Calls `work` with each item as [`for_each`] does. Each thread first makes a value with `make`, and passes it to all
+/// its calls of `work`.
 pub(super) fn for_each_with<T: Send, W>(
     items: impl Iterator<Item = T> + Send,
     threads: usize,
@@ -27,7 +27,7 @@ pub(super) fn for_each_with<T: Send, W>(
     let run = || {
         let mut with = make();
         loop {
-            // A panic in another thread ends the call anyway, so a poisoned mutex is no reason to stop.
+            // A panic in another thread ends the call in any case, so a poisoned mutex is no reason to stop.
             let next = items.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some(item) = next else { break };
             work(&mut with, item);

@@ -1,4 +1,4 @@
-//! Bags: repeated shingles become different ones.
+//! Bags, in which repeats of a shingle become shingles of their own.
 
 use crate::hash::fmix64;
 use crate::hash::multiplicative::FIBONACCI_64;
@@ -7,13 +7,14 @@ use crate::sort::sort_mixed;
 /// Shingles and their positions.
 pub(super) type PlacedShingles = Vec<(u64, u32)>;
 
-/// Makes the n-th occurrence of each shingle, n > 1, a shingle of its own, so that the sets of two documents
-/// relate as their bags do. Occurrences are counted from the front, and the first is not changed.
+/// Replaces the second and each later occurrence of a shingle by a shingle of its own. The Jaccard similarity of two
+/// such sets is that of the bags. Occurrences are counted from the front of the document, and the first one is not
+/// changed.
 pub(super) fn number_repeats(shingles: &mut [u64], sorted: &mut (PlacedShingles, PlacedShingles)) {
     let (sorted, scratch) = sorted;
     sorted.clear();
     sorted.extend(shingles.iter().copied().zip(0..));
-    // Equal shingles stay in document order.
+    // The sort leaves equal shingles in document order.
     sort_mixed(sorted, scratch);
     for run in sorted.chunk_by(|a, b| a.0 == b.0) {
         for (occurrence, &(shingle, position)) in (0..).zip(run).skip(1) {
@@ -22,7 +23,8 @@ pub(super) fn number_repeats(shingles: &mut [u64], sorted: &mut (PlacedShingles,
     }
 }
 
-/// The shingle that stands for a later occurrence, counted from 0: fmix64(x + n·F mod 2⁶⁴), F being [`FIBONACCI_64`].
+/// Returns the shingle that stands for occurrence n, counted from 0: fmix64(x + n·F mod 2⁶⁴), where F is
+/// [`FIBONACCI_64`].
 fn repeat(shingle: u64, occurrence: u64) -> u64 {
     fmix64(shingle.wrapping_add(occurrence.wrapping_mul(FIBONACCI_64)))
 }
@@ -40,7 +42,7 @@ mod tests {
     }
 
     proptest! {
-        /// The Jaccard similarity of the numbered sets is Σ min / Σ max of the counts.
+        /// The Jaccard similarity of the sets after numbering is Σ min / Σ max of the counts.
         #[test]
         fn sets_relate_as_bags_do(a in prop::collection::vec(0u64..9, 0..40), b in prop::collection::vec(0u64..9, 0..40)) {
             let [x, y] = [&a, &b].map(|bag| numbered(&bag.iter().copied().map(fmix64).collect::<Vec<_>>()));

@@ -1,8 +1,9 @@
 //! Shingles by blocks, so that the shingles of a huge document are never all in memory.
 //!
-//! - **Idea.** The text is normalised and cut into units in blocks (`text/blocks.rs`), and the last N − 1 units of a block are
-//!   kept for the windows that begin in it and end in the next one.
-//! - **Not for** bags, where a shingle depends on all before it, and not for `terms`, which are single words.
+//! - **Idea.** The text is normalised and cut into units in blocks (`text/blocks.rs`). The last N − 1 units of a block
+//!   are kept for the shingles that begin in this block and end in the next one.
+//! - **Not for** bags, because a shingle of a bag depends on all shingles before it, and not for `terms`, because terms
+//!   are single words.
 //! - **Checked.** A property test compares the blocks with the whole document.
 
 use std::convert::Infallible;
@@ -21,28 +22,28 @@ use crate::text::{BlockNormalizer, Markup, Normalization, NormalizedText, Normal
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tally {
-    /// The number of tokens or characters.
+    /// Number of tokens or characters.
     pub units: usize,
-    /// The equality key of the document, as [`Shingles::equality_key`] returns it.
+    /// Equality key of the document, as [`Shingles::equality_key`] returns it.
     pub equality_key: u128,
 }
 
 impl Shingler {
-    /// Whether documents can be cut block by block with these settings.
+    /// Reports whether documents can be cut block by block with these settings.
     #[must_use]
     pub fn cuts_blocks(&self) -> bool {
         self.shingling.unit != ShingleUnit::Terms && self.shingling.repeats == Repeats::Set
     }
 
-    /// Cuts `source` into the shingles that [`shingle_into`](Self::shingle_into) gives, and passes them to
-    /// `each` in document order, those of some `block_bytes` of the source at a time. `room` is a buffer,
-    /// which holds no shingles afterwards.
+    /// Cuts `source` into the same shingles as [`shingle_into`](Self::shingle_into), and passes them to `each` in
+    /// document order. Each call passes the shingles of about `block_bytes` bytes of the source. `room` is a buffer,
+    /// which contains no shingles afterwards.
     ///
     /// # Errors
-    /// Returns the first error of `each`, and no other error.
+    /// Returns the first error of `each`. It has no errors of its own.
     ///
     /// # Panics
-    /// Panics if [`cuts_blocks`](Self::cuts_blocks) is false, as for bags and `terms`.
+    /// Panics if [`cuts_blocks`](Self::cuts_blocks) returns `false`, as for bags and `terms`.
     pub fn shingle_blocks<E>(
         &self,
         source: &str,
@@ -51,7 +52,8 @@ impl Shingler {
         each: impl FnMut(&[u64]) -> Result<(), E>,
     ) -> Result<Tally, E> {
         if self.normalizer.normalization().markup == Markup::Strip {
-            // The text is whole, so its markup is removed here, without a copy of its pieces.
+            // The text is whole, so its markup is removed here at once. Removing it piece by piece would copy all
+            // pieces.
             let kept = Normalization { markup: Markup::Keep, ..self.normalizer.normalization() };
             let of_kept = Self::new(kept, self.shingling).with_kernel(self.kernel);
             return of_kept.shingle_blocks(&Normalizer::without_markup(source), block_bytes, room, each);
@@ -59,17 +61,17 @@ impl Shingler {
         self.shingle_pieces(|give| give(source), block_bytes, room, each)
     }
 
-    /// Cuts a text that comes in pieces of any length, as [`shingle_blocks`](Self::shingle_blocks) cuts a whole one.
+    /// Cuts a text that comes in pieces of any length, as [`shingle_blocks`](Self::shingle_blocks) cuts a whole text.
     ///
-    /// `pieces` calls its argument with each piece, in order. Blocks of 1 MiB (`block_bytes`) are a good
-    /// size. `room` is a buffer. [`piece_shingler`](Self::piece_shingler) does the same for a program with a
-    /// loop of its own.
+    /// `pieces` calls its argument with each piece, in order. Blocks of 1 MiB (`block_bytes`) are a good size. `room`
+    /// is a buffer. A program that has its own loop over the pieces uses [`piece_shingler`](Self::piece_shingler)
+    /// instead.
     ///
     /// # Errors
-    /// Returns the first error of `pieces` or `each`, and no other error.
+    /// Returns the first error of `pieces` or `each`. It has no errors of its own.
     ///
     /// # Panics
-    /// Panics if [`cuts_blocks`](Self::cuts_blocks) is false, as for bags and `terms`.
+    /// Panics if [`cuts_blocks`](Self::cuts_blocks) returns `false`, as for bags and `terms`.
     pub fn shingle_pieces<E>(
         &self,
         pieces: impl FnOnce(&mut dyn FnMut(&str) -> Result<(), E>) -> Result<(), E>,
@@ -83,10 +85,12 @@ impl Shingler {
         cut
     }
 
-    /// A [`PieceShingler`], which cuts a text whose pieces come one by one. Blocks of 1 MiB (`block_bytes`) are a good size.
+    /// Returns a [`PieceShingler`], which cuts a text that is passed piece by piece. Blocks of 1 MiB (`block_bytes`)
+    /// are a good size.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if [`cuts_blocks`](Self::cuts_blocks) is false, as for bags and `terms`.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if [`cuts_blocks`](Self::cuts_blocks) returns
+    /// `false`, as for bags and `terms`.
     pub fn piece_shingler(&self, block_bytes: usize) -> Result<PieceShingler, Error> {
         if !self.cuts_blocks() {
             let expected = "a set of words or characters, such as `words:5`, where a text comes in pieces";
@@ -96,9 +100,8 @@ impl Shingler {
     }
 }
 
-/// Cuts a text whose pieces come one by one, such as those of a socket or a decompressor. The shingler holds
-/// one block of the text. If the spec has `strip-markup`, it holds all of it, because a tag may be as long as
-/// the text.
+/// Cuts a text that is passed piece by piece, for example from a socket or a decompressor. The shingler holds one block
+/// of the text. If the spec has `strip-markup`, it holds the whole text, because a tag may be as long as the text.
 ///
 /// ```
 /// use std::convert::Infallible;
@@ -128,12 +131,12 @@ pub struct PieceShingler {
     shingler: Shingler,
     room: Shingles,
     blocks: BlockNormalizer,
-    /// The normalised characters of a text without units so far. The key of a text without units is made of
-    /// them.
+    /// Normaliser of the whole text, used as long as no unit was found. A text without units has an equality key of all
+    /// its normalised characters.
     characters: BlockNormalizer,
     key_of_characters: Xxh3,
     key: Xxh3,
-    /// The number of tokens or characters so far.
+    /// Number of tokens or characters found so far.
     found: usize,
 }
 
@@ -153,22 +156,22 @@ impl PieceShingler {
         }
     }
 
-    /// Adds the next piece of the text, of any length, and passes the complete shingles to `each`, in
-    /// document order.
+    /// Adds the next piece of the text, of any length. Passes the shingles that are complete to `each`, in document
+    /// order.
     ///
-    /// # Errors
-    /// Returns the first error of `each`, after which the text cannot be continued, and no other error.
+    /// # Errors Returns the first error of `each`. `add` has no errors of its own. After an error the text cannot be
+    /// continued.
     pub fn add<E>(&mut self, piece: &str, mut each: impl FnMut(&[u64]) -> Result<(), E>) -> Result<(), E> {
         self.cut(Some(piece), &mut each)?;
         self.add_characters(Some(piece));
         Ok(())
     }
 
-    /// Ends the text: passes the last shingles to `each`, and returns the totals of the text. Afterwards the
-    /// pieces of another text can be added.
+    /// Ends the text: passes the last shingles to `each`, and returns the totals of the text. Afterwards the shingler
+    /// can take another text.
     ///
     /// # Errors
-    /// Returns the first error of `each`, and no other error.
+    /// Returns the first error of `each`. It has no errors of its own.
     pub fn finish<E>(&mut self, mut each: impl FnMut(&[u64]) -> Result<(), E>) -> Result<Tally, E> {
         self.cut(None, &mut each)?;
         self.add_characters(None);
@@ -189,7 +192,7 @@ impl PieceShingler {
         Ok(Tally { units: found, equality_key: key.digest128() })
     }
 
-    /// Cuts a piece, or the rest at the end of the text.
+    /// Cuts a piece, or what is left at the end of the text if `piece` is `None`.
     fn cut<E>(
         &mut self,
         piece: Option<&str>,
@@ -217,7 +220,7 @@ impl PieceShingler {
         }
     }
 
-    /// Adds a piece to the characters of a text without units so far.
+    /// Adds a piece to the equality key of a text without units, if no unit was found so far.
     fn add_characters(&mut self, piece: Option<&str>) {
         let mut follow = |text: &NormalizedText| {
             self.key_of_characters.update(text.as_str().as_bytes());

@@ -1,4 +1,4 @@
-//! Units that are characters.
+//! Units of shingles that are characters.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ pub(super) fn hash_into(text: &NormalizedText, units: &mut Vec<u64>) {
     units.extend(text.as_str().chars().map(hash_char));
 }
 
-/// The byte range of every character, in order.
+/// Returns the byte range of every character, in order.
 pub(super) fn spans(text: &NormalizedText) -> Vec<Range<usize>> {
     text.as_str().char_indices().map(|(start, c)| start..start + c.len_utf8()).collect()
 }

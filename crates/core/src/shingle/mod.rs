@@ -3,16 +3,16 @@
 //! | shingling | a shingle is | use when |
 //! |---|---|---|
 //! | `words:N` | N neighbouring tokens | texts; the default is `words:5` |
-//! | `chars:N` | N neighbouring characters | short texts, names, texts with many misspellings; N = 5 for those, 9 for long texts |
-//! | `terms` | one longer word, as in [Anonymous](crate#sources), §1 ([`terms`]) | results of that work are to be repeated |
+//! | `chars:N` | N neighbouring characters | short texts, names, texts with many misspellings (N = 5); long texts (N = 9) |
+//! | `terms` | one longer word, as in [Anonymous](crate#sources), §1 ([`terms`]) | results of this source should be repeated |
 //!
-//! With `,bag` behind it (`words:5,bag`), repeats count: a document is a bag, in which the second and each
-//! further occurrence of a shingle is a shingle of its own. The Jaccard similarity of such sets is that of
-//! the bags, Σ min / Σ max of the counts. The first occurrence of a shingle is the same as in a set.
+//! With `,bag` behind it (`words:5,bag`), repeats count: a document is a bag, in which the second and each further
+//! occurrence of a shingle is a shingle of its own. The Jaccard similarity of such sets is that of the bags, Σ min / Σ
+//! max of the counts. The first occurrence of a shingle is the same as in a set.
 //!
-//! The position of a shingle is its index: the shingle at index i starts with token (or character) i. A text
-//! with fewer than N units is one shingle of all its units, so that short texts can equal one another. A text
-//! without units has no shingles, and equals only texts with the same normalised form.
+//! The position of a shingle is its index: the shingle at index i starts with token (or character) i. A text with fewer
+//! than N units is one shingle of all its units, so that short texts can be equal. A text without units has no
+//! shingles, and equals only texts with the same normalised form.
 
 mod bag;
 mod blocks;
@@ -35,15 +35,15 @@ use crate::text::{CharClass, Normalization, NormalizedText, Normalizer, TokenCla
 
 pub use blocks::{PieceShingler, Tally};
 
-/// The seed of keys made of shingles. Keys made of texts have another seed, so that no key of one kind equals
-/// one of the other.
+/// Seed of the equality keys of documents with shingles. Keys of texts without shingles have another seed, so that a
+/// key of one kind does not equal a key of the other kind.
 const KEY_OF_SHINGLES: u64 = 0;
 const KEY_OF_TEXT: u64 = 1;
 
-/// The number of characters that are read to find out whether the script of a text has spaces.
+/// Number of characters that are read to find out whether the script of a text has spaces.
 const SAMPLE: usize = 2000;
 
-/// The units of shingles.
+/// Units of which shingles are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ShingleUnit {
@@ -56,7 +56,7 @@ pub enum ShingleUnit {
 }
 
 impl ShingleUnit {
-    /// The noun for one unit, in sentences for people: `word`, `character` or `term`.
+    /// Returns the noun for one unit in messages: `word`, `character` or `term`.
     #[must_use]
     pub fn noun(self) -> &'static str {
         match self {
@@ -66,8 +66,8 @@ impl ShingleUnit {
         }
     }
 
-    /// The noun for one unit of this text. For words it is `character` if the beginning of the text has more
-    /// characters of scripts without spaces than words, because each of these characters is a token.
+    /// Returns the noun for one unit of this text in messages. For words it is `character` if the beginning of the text
+    /// has more characters of scripts without spaces than words, because each such character is a token.
     ///
     /// ```
     /// use minwise::shingle::ShingleUnit;
@@ -90,10 +90,10 @@ impl ShingleUnit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Repeats {
-    /// Repeats are the same shingle: a document is a set.
+    /// Repeats are the same shingle, so a document is a set.
     #[default]
     Set,
-    /// Repeats are further shingles: a document is a bag.
+    /// Repeats are shingles of their own, so a document is a bag.
     Bag,
 }
 
@@ -101,7 +101,7 @@ pub enum Repeats {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Short {
-    /// The text is one shingle of all its units.
+    /// The text has one shingle, made of all its units.
     #[default]
     One,
     /// The text is refused.
@@ -119,10 +119,10 @@ pub struct Shingling {
 }
 
 impl Shingling {
-    /// The most units of a shingle; the hash of longer windows would be too weak (see [`rolling`]).
+    /// Greatest number of units per shingle; the hash of longer windows would be too weak (see [`rolling`]).
     pub const MOST: usize = 256;
 
-    /// Shingles of `size` units.
+    /// Makes the setting for shingles of `size` units.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `size` is from 1 to 256.
@@ -134,25 +134,25 @@ impl Shingling {
         }
     }
 
-    /// The unit of the shingles.
+    /// Returns the unit of the shingles.
     #[must_use]
     pub fn unit(&self) -> ShingleUnit {
         self.unit
     }
 
-    /// The number of units per shingle.
+    /// Returns the number of units per shingle.
     #[must_use]
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// The rule for texts with fewer units.
+    /// Returns the rule for texts with fewer units than a shingle needs.
     #[must_use]
     pub fn short(&self) -> Short {
         self.short
     }
 
-    /// The meaning of repeated shingles.
+    /// Returns the meaning of repeated shingles.
     #[must_use]
     pub fn repeats(&self) -> Repeats {
         self.repeats
@@ -164,7 +164,7 @@ impl Shingling {
         Self { repeats, ..self }
     }
 
-    /// Sets the rule for texts with fewer units.
+    /// Sets the rule for texts with fewer units than a shingle needs.
     #[must_use]
     pub fn with_short(self, short: Short) -> Self {
         Self { short, ..self }
@@ -255,43 +255,44 @@ impl FromStr for Shingling {
     }
 }
 
-/// The shingles of one document, in buffers that are reused for the next one.
+/// The shingles of one document, in buffers that are reused for the next document.
 #[derive(Debug, Default, Clone)]
 pub struct Shingles {
     text: NormalizedText,
     tokens: TokenBuffers,
     units: Vec<u64>,
     hashes: Vec<u64>,
-    /// The shingles with their positions, for bags.
+    /// Shingles with their positions, which bags need.
     sorted: (bag::PlacedShingles, bag::PlacedShingles),
 }
 
 impl Shingles {
-    /// Empty buffers.
+    /// Makes empty buffers.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The shingles in order, repeats included: the one at index i starts with unit i.
+    /// Returns the shingles in document order with repeats. The shingle at index i starts with unit i.
     #[must_use]
     pub fn hashes(&self) -> &[u64] {
         &self.hashes
     }
 
-    /// The number of tokens or characters of the document.
+    /// Returns the number of tokens or characters of the document.
     #[must_use]
     pub fn units(&self) -> usize {
         self.units.len()
     }
 
-    /// A key that two documents with shingles share if these are the same in the same order, and two
-    /// documents without shingles if their normalised texts are equal.
+    /// Returns the equality key of the document. Two documents with shingles have the same key if their shingles are
+    /// the same in the same order. Two documents without shingles have the same key if their normalised texts are
+    /// equal.
     ///
-    /// The key has 128 bits: among a billion documents, the probability that any two different ones share a
-    /// key is 10⁻²¹.
+    /// The key has 128 bits. Among a billion documents, the probability that any two different ones have the same key
+    /// is 10⁻²¹.
     ///
-    /// The key is defined in bytes, so that every machine makes the same one:
+    /// The key is defined in bytes, so that every machine computes the same key:
     ///
     /// | document | bytes | XXH3-128 with seed |
     /// |---|---|---|
@@ -322,8 +323,8 @@ impl Shingles {
     }
 }
 
-/// The bytes of shingles from which an equality key is made: little-endian, eight per shingle. Machines of
-/// that byte order copy nothing.
+/// Returns the bytes of shingles from which an equality key is made: little-endian, eight per shingle. A little-endian
+/// machine borrows the bytes and copies nothing.
 fn key_bytes(hashes: &[u64]) -> Cow<'_, [u8]> {
     if cfg!(target_endian = "little") {
         Cow::Borrowed(bytemuck::cast_slice(hashes))
@@ -332,12 +333,12 @@ fn key_bytes(hashes: &[u64]) -> Cow<'_, [u8]> {
     }
 }
 
-/// The byte ranges of the units of a document in its source text.
+/// Byte ranges of the units of a document in its source text.
 #[derive(Debug, Clone, Default)]
 pub struct UnitRanges(Vec<Range<usize>>);
 
 impl UnitRanges {
-    /// The bytes of the source from the start of unit `first` to the end of unit `last`.
+    /// Returns the byte range of the source from the start of unit `first` to the end of unit `last`.
     #[must_use]
     pub fn span(&self, first: usize, last: usize) -> Option<Range<usize>> {
         Some(self.0.get(first)?.start..self.0.get(last)?.end)
@@ -353,7 +354,7 @@ pub struct Shingler {
 }
 
 impl Shingler {
-    /// A shingler for the given settings, on the fastest kernel of this machine.
+    /// Makes a shingler for the given settings, on the fastest kernel of this machine.
     #[must_use]
     pub fn new(normalization: Normalization, shingling: Shingling) -> Self {
         let normalizer = match shingling.unit {
@@ -363,13 +364,13 @@ impl Shingler {
         Self { normalizer, shingling, kernel: Kernel::detect() }
     }
 
-    /// Uses another kernel. The shingles are the same.
+    /// Sets the kernel. All kernels give the same shingles.
     #[must_use]
     pub fn with_kernel(self, kernel: Kernel) -> Self {
         Self { kernel, ..self }
     }
 
-    /// Whether the rule for short documents refuses a document of this many units.
+    /// Reports whether the rule for short documents refuses a document of `units` units.
     #[must_use]
     pub fn refuses(&self, units: usize) -> bool {
         self.shingling.short == Short::Reject && units < self.shingling.size
@@ -385,7 +386,8 @@ impl Shingler {
             ShingleUnit::Terms => terms::hash_into(out.text.as_str(), &mut out.units),
         }
         if out.units.is_empty() {
-            // A text without units equals only the same text, so it is normalised in full.
+            // A text without units equals only the same text. The equality key therefore needs all its characters, and
+            // the text is normalised in full.
             Normalizer::new(self.normalizer.normalization()).normalize_into(source, &mut out.text);
         }
         self.roll(out);
@@ -518,7 +520,7 @@ mod tests {
     fn repeats_count_in_bags_only() {
         assert_eq!(count("words:1", "to be or not to be"), (6, 4));
         assert_eq!(count("words:1,bag", "to be or not to be"), (6, 6));
-        // A shingle that occurs once is the same in a set and in a bag.
+        // A shingle that occurs once is the same shingle in a set and in a bag.
         assert_eq!(
             shingles("words:2", "to be or not").hashes(),
             shingles("words:2,bag", "to be or not").hashes()

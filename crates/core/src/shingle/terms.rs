@@ -1,16 +1,16 @@
-//! Units that are the terms of [Anonymous](crate#sources).
+//! Units of shingles that are the terms of [Anonymous](crate#sources).
 //!
 //! - **Paper.** [Anonymous](crate#sources), §1, `wordsProcessor`.
-//! - **Idea.** A document is the set of its longer words, without shingles of several.
-//! - **Formula.** Lower case; `.` `,` `:` `;` `'` deleted, not replaced; split on white space; words of fewer than three
-//!   characters and `the` dropped.
-//! - **Cost.** one pass and a copy of the text.
-//! - **Differs.** The work leaves open: the apostrophe is U+0027 only, lengths count characters, lower case
-//!   and white space are those of Unicode. Deleting punctuation joins words, `U.S.A.` to `usa` and `one.Two`
-//!   to `onetwo`, and other marks stay: `panic!` (E-46).
-//! - **Vectors.** computed from the definition by another program.
+//! - **Idea.** A document is the set of its longer words. A shingle is a single word.
+//! - **Formula.** The text is converted to lower case; `.` `,` `:` `;` `'` are deleted, not replaced; the rest is split
+//!   on white space; words of fewer than three characters and `the` are dropped.
+//! - **Cost.** One pass and a copy of the text.
+//! - **Differs.** The source leaves some points open. Here the apostrophe is U+0027 only, lengths count characters, and
+//!   lower case and white space are those of Unicode. Deleting punctuation joins words, `U.S.A.` to `usa` and `one.Two`
+//!   to `onetwo`, and other marks stay, as in `panic!` (E-46).
+//! - **Vectors.** Another program computed the vectors from the definition.
 //!
-//! - **Use when** results of the work are to be repeated.
+//! - **Use when** results of the source are to be repeated.
 //! - **Do not** use it for near-duplicates: without neighbouring words, all texts on one subject are similar.
 
 use std::ops::Range;
@@ -20,7 +20,7 @@ use crate::hash;
 const DELETED: [char; 5] = ['.', ',', ':', ';', '\''];
 const SHORTEST: usize = 3;
 
-/// Calls `each` with each word of the source, in order, and the byte range that it was made from.
+/// Calls `each` with each word of the source, in order, and with the byte range of the source from which it was made.
 pub fn for_each(source: &str, mut each: impl FnMut(&str, Range<usize>)) {
     let mut word = String::new();
     for written in source.split_whitespace() {
@@ -33,14 +33,14 @@ pub fn for_each(source: &str, mut each: impl FnMut(&str, Range<usize>)) {
     }
 }
 
-/// The byte range of every word, in order.
+/// Returns the byte range of every word, in order.
 pub(super) fn spans(source: &str) -> Vec<Range<usize>> {
     let mut spans = vec![];
     for_each(source, |_, span| spans.push(span));
     spans
 }
 
-/// Writes the hash of every word of the source to `units`, which is cleared first, in order.
+/// Clears `units`, and writes to it the hash of every word of the source, in order.
 pub fn hash_into(source: &str, units: &mut Vec<u64>) {
     units.clear();
     let mut padded = vec![];

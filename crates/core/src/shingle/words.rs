@@ -1,4 +1,4 @@
-//! Units that are tokens.
+//! Units of shingles that are tokens.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub(super) fn hash_into(
     });
 }
 
-/// The byte range of every token, in order.
+/// Returns the byte range of every token, in order.
 pub(super) fn spans(kernel: Kernel, text: &NormalizedText, buffers: &mut TokenBuffers) -> Vec<Range<usize>> {
     let mut spans = vec![];
     for_each_portion(kernel, text.padded(), buffers, |portion| {

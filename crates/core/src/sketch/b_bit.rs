@@ -1,26 +1,25 @@
 //! b-bit minwise hashing.
 //!
 //! - **Paper.** Li and König, *b-Bit minwise hashing*, 2010; [Yuan 2012](crate#sources), (4) to (9).
-//! - **Idea.** Two registers that differ also differ in a few of their bits, most of the time. The sketch
-//!   keeps only these few bits, and the estimator subtracts the agreements that chance alone gives.
+//! - **Idea.** Two registers that differ also differ in a few of their bits, most of the time. The sketch keeps only a
+//!   few bits per register, and the estimator subtracts the agreements that chance alone gives.
 //! - **Symbols.** k → registers of the source; b → `bits`; C₁, C₂ → [`Chance`]; Ê → the share of matches.
-//! - **Formula.** The bits of register i with value z are the b lowest of `register_bits(i, z)`. For b = 8 and 16 they lie
-//!   in bytes and half words, the first in the lowest bits of a word. Otherwise they lie in b planes of
-//!   w = ⌈k/32⌉ words: bit p of register i is bit i mod 32 of word p·w + ⌊i/32⌋. Bits beyond the last
-//!   register are 0.
-//! - **Cost.** The cost of the source, and a few ns per register to mix and place its bits; b·⌈k/32⌉ words
-//!   per sketch, ⌈kb/32⌉ for b = 8 and 16. A comparison takes some ns: `sketch/packing.rs` has the figures
-//!   and the reasons.
-//! - **Error.** unbiased, variance (1−J)(J + 1/(2ᵇ−1))/k; checked below over 2000 families. One bit is the best use of
-//!   storage above J = 1/3 (E-26).
-//! - **Differs.** The paper takes the lowest bits of the minimum itself, and its C₁ and C₂ depend on the
-//!   sizes of the sets. Here the value is mixed with the number of its register first: C₁ = C₂ = 2⁻ᵇ for sets
-//!   of every size (E-27), and registers that hold copies of one value give different bits.
-//! - **Vectors.** computed from the definition by another program, in `estimate/b_bit.rs`; the words below
-//!   are from a second implementation of the formula.
+//! - **Formula.** The bits of register i with value z are the b lowest bits of `register_bits(i, z)`. If b is 8 or 16,
+//!   they are bytes or half words of a word, the first in the lowest bits. Otherwise they lie in b planes of w = ⌈k/32⌉
+//!   words: bit p of register i is bit i mod 32 of word p·w + ⌊i/32⌋. Bits beyond the last register are 0.
+//! - **Cost.** The cost of the source, and a few ns per register to mix and place its bits. A sketch takes b·⌈k/32⌉
+//!   words, or ⌈kb/32⌉ if b is 8 or 16. A comparison takes some ns: `sketch/packing.rs` has the figures and the
+//!   reasons.
+//! - **Error.** The estimate is unbiased, with variance (1−J)(J + 1/(2ᵇ−1))/k; a test below checks it over 2000
+//!   families of hash functions. One bit per register uses storage best above J = 1/3 (E-26).
+//! - **Differs.** The paper takes the lowest bits of the minimum itself, and its C₁ and C₂ depend on the sizes of the
+//!   sets. Here the value is first mixed with the number of its register. As a result, C₁ = C₂ = 2⁻ᵇ for sets of every
+//!   size (E-27), and registers that hold copies of one value give different bits.
+//! - **Vectors.** Another program computed the vectors in `estimate/b_bit.rs` from the definition. A second
+//!   implementation of the formula computed the words in the test below.
 //!
 //! - **Use when** many sketches are stored or compared, and similarities above ⅓ matter.
-//! - **Do not** merge them, or band them: both need whole registers.
+//! - **Do not** merge or band these sketches, because merging and banding need whole registers.
 
 use std::sync::Arc;
 
@@ -30,7 +29,7 @@ use crate::error::Error;
 use crate::estimate::Estimate;
 use crate::estimate::b_bit::{self, Chance};
 
-/// The most bits that are kept of a register.
+/// Greatest number of bits that a sketch keeps per register.
 pub(super) const MOST_BITS: u32 = 16;
 
 pub(super) fn check_bits(bits: u32) -> Result<(), Error> {
@@ -41,10 +40,11 @@ pub(super) fn check_bits(bits: u32) -> Result<(), Error> {
     }
 }
 
-/// The registers of one document; `None` if it has no shingles.
+/// Returns the source's registers for one document. If there are no shingles, it fills `out` with `EMPTY` and returns
+/// `None`.
 ///
 /// # Panics
-/// Panics if `out` does not have as many words as the sketch. Without shingles it is filled with `EMPTY`.
+/// Panics if `out` does not have `words` elements.
 pub(super) fn registers_of(
     source: &dyn Registers,
     words: usize,
@@ -70,7 +70,7 @@ pub struct BBit {
 }
 
 impl BBit {
-    /// Sketches that keep `bits` bits, from 1 to 16, of each register of `source`.
+    /// Makes a sketcher that keeps `bits` bits, from 1 to 16, of each register of `source`.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `bits` is from 1 to 16.
@@ -80,22 +80,22 @@ impl BBit {
         Ok(Self { source, bits, packing })
     }
 
-    /// b: the bits per register.
+    /// Returns b, the number of bits per register.
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// k: the number of registers of the source.
+    /// Returns k, the number of registers of the source.
     #[must_use]
     pub fn registers(&self) -> usize {
         self.packing.values()
     }
 
-    /// The number of registers in which two sketches agree.
+    /// Returns the number of registers in which two sketches agree.
     ///
     /// # Panics
-    /// Panics if one of them has another length.
+    /// Panics if a sketch has another length than this sketcher's.
     #[must_use]
     pub fn matches(&self, a: &[u32], b: &[u32]) -> usize {
         self.packing.matches(a, b)
@@ -147,7 +147,8 @@ pub(super) mod testing {
         out
     }
 
-    /// Two sets of random shingles with `shared` of `union` in both; the others are divided two to one.
+    /// Returns two sets of random shingles. Both sets together have `union` shingles and share `shared` of them. Two
+    /// thirds of the other shingles are in the first set only, and one third in the second set only.
     pub(in super::super) fn sets(union: usize, shared: usize) -> (Vec<u64>, Vec<u64>) {
         let mut random = SplitMix64::new(union as u64);
         let ids: Vec<u64> = (0..union).map(|_| random.next_u64()).collect();
@@ -155,7 +156,7 @@ pub(super) mod testing {
         (ids[..end].to_vec(), ids[..shared].iter().chain(&ids[end..]).copied().collect())
     }
 
-    /// The laws that hold for every bit sketch.
+    /// Checks the laws that hold for every bit sketch.
     pub(in super::super) fn conforms(sketcher: &dyn Sketcher) {
         let (a, b) = sets(90, 60);
         let (row_a, row_b) = (sketch(sketcher, &a), sketch(sketcher, &b));
@@ -172,8 +173,8 @@ pub(super) mod testing {
         assert!(apart.interval.0 < 0.3 && apart.value < 0.9, "{apart:?}");
     }
 
-    /// Compares mean and variance of a count over 2000 families of hash functions with the law for this share
-    /// of `union` shingles, each within four of its standard errors.
+    /// Measures the mean and the variance of `count` over 2000 families of hash functions, and compares them with
+    /// `law`. The measured mean and variance must be within four standard errors.
     pub(in super::super) fn follows<S: Sketcher>(
         registers: usize,
         (union, shared): (usize, usize),
@@ -200,7 +201,7 @@ pub(super) mod testing {
         );
     }
 
-    /// Mean and variance of the number of successes.
+    /// Returns the mean and the variance of the number of successes.
     pub(in super::super) fn binomial(trials: usize, probability: f64) -> (f64, f64) {
         let mean = trials as f64 * probability;
         (mean, mean * (1.0 - probability))

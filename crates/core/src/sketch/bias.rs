@@ -1,12 +1,12 @@
 //! The bias of each kind of sketch: the difference between the mean of its estimates and the similarity.
 //!
-//! Registers are unbiased. Bits are unbiased until estimates below 0 are raised to 0. Curved estimators
-//! (`xor`, `three-quarter`, `connected`, `odd`) are also biased by their own spread, and where the similarity
-//! is too low for their size the clamp dominates (E-22). A mixture weighted by inverse variance takes its
-//! weights from the matches that it weighs.
+//! Registers are unbiased. Bits are unbiased except where estimates below 0 are raised to 0. The curved estimators of
+//! `xor`, `three-quarter`, `connected` and `odd` are also biased by their own variance. If the similarity is too low
+//! for the size of such a sketch, raising estimates to 0 dominates the bias (E-22). A mixture weighted by inverse
+//! variance is biased because its weights come from the same matches that it weighs.
 //!
-//! All means are sums over the law of the matches, not simulations. One step is approximate: estimates of a
-//! mixture that is weighted by inverse variance are taken to be normal where they are clamped.
+//! All means are sums over the probability distribution of the matches, not simulations. One step is approximate:
+//! estimates of a mixture weighted by inverse variance are clamped as if they were normally distributed.
 
 use super::fractional_bit::ThreeQuarter;
 use super::{Method, Mixture};
@@ -14,15 +14,15 @@ use crate::estimate::b_bit::Chance;
 use crate::estimate::fractional_bit::{self, Combination, WidthGroup};
 use crate::estimate::{connected_bit, odd};
 
-/// The least ratio of a probability to the greatest one; smaller ones are left out.
+/// Least ratio of a probability to the greatest probability; smaller probabilities are left out.
 const LEAST: f64 = 1e-18;
 
 impl Method {
-    /// The mean of the estimates minus the similarity, for two large documents whose shared shingles stand in
-    /// the same places.
+    /// Returns the mean of the estimates minus the similarity. The documents are taken to be large, with their shared
+    /// shingles at the same places.
     ///
-    /// A sketch whose bias exceeds its standard error is too small for this similarity, or of a kind without
-    /// information about it: `xor:3` with 1,000 stored bits estimates 0.33 on average where the similarity is
+    /// If the bias of a sketch exceeds its standard error, the sketch is too small for this similarity, or its kind has
+    /// no information about it. For example, `xor:3` with 1,000 stored bits estimates 0.33 on average at similarity
     /// 0.5.
     #[must_use]
     pub fn bias(self, similarity: f64) -> f64 {
@@ -75,8 +75,8 @@ impl Method {
         mean - similarity
     }
 
-    /// The greatest similarity up to `similarity` at which the [bias](Self::bias) is as large as `error`, to one thousandth; `None` if
-    /// it is smaller down to 0.
+    /// Returns the greatest similarity, up to `similarity`, at which the [bias](Self::bias) exceeds `error`. The result
+    /// is accurate to 0.001; it is `None` if the bias exceeds `error` nowhere.
     #[must_use]
     pub fn biased_below(self, similarity: f64, error: f64) -> Option<f64> {
         let exceeds = |at: f64| self.bias(at).abs() > error;
@@ -107,7 +107,7 @@ fn of_bits(similarity: f64, registers: usize, chance: Chance) -> f64 {
 fn of_mixture(similarity: f64, mixture: &Mixture, combination: Combination, registers: usize) -> f64 {
     let mut groups: Vec<WidthGroup> = vec![];
     let (mut sum, mut given) = (0.0, 0);
-    // Widths are rounded to registers as in `FractionalBit`.
+    // Shares become whole registers by the same rounding as in `FractionalBit`.
     for (bits, share) in mixture.shares() {
         sum += share;
         let end = ((sum * registers as f64).round() as usize).min(registers);
@@ -132,13 +132,13 @@ fn of_mixture(similarity: f64, mixture: &Mixture, combination: Combination, regi
     }
 }
 
-/// The mean of the estimate that is weighted by inverse variance, not clamped.
+/// Returns the mean of the estimate that is weighted by inverse variance, without clamping it.
 ///
-/// For a given sum of all matches the weights are fixed, and the estimate is linear in the matches of each group. So the mean
-/// needs, for each group and each sum, the mean of the group's matches.
+/// The weights depend only on the sum of all matches. For a given sum the weights are fixed, and the estimate is linear
+/// in the matches of each group. The mean therefore needs only the mean matches of each group for each sum.
 fn mean_of_weighted(groups: &[WidthGroup], laws: &[CountLaw]) -> f64 {
     let all = CountLaw::sum(laws);
-    // For each sum of matches: its probability times the weighted estimates of the groups.
+    // Sum over all totals of matches: the probability of the total times the weighted estimates of the groups.
     let mut mean = 0.0;
     let others: Vec<CountLaw> = (0..groups.len())
         .map(|group| {
@@ -156,16 +156,16 @@ fn mean_of_weighted(groups: &[WidthGroup], laws: &[CountLaw]) -> f64 {
             let matches: f64 =
                 law.iter().map(|(own, p)| own as f64 * p * rest.probability(total.wrapping_sub(own))).sum();
             let chance = group.chance;
-            // The estimate of the group is (m/k − C₁)/(1 − C₂).
+            // For one group, the estimate is (m/k − C₁)/(1 − C₂).
             mean += weight * (matches / group.registers as f64 - chance.c1 * probability) / (1.0 - chance.c2);
         }
     }
     mean
 }
 
-/// The mean of a normal number that is raised to 0 and lowered to 1.
+/// Returns the mean of a normal variable that is clamped to the range from 0 to 1.
 fn clamped_normal(mean: f64, deviation: f64) -> f64 {
-    /// The steps of Simpson's rule, over eight deviations on either side.
+    /// Number of steps of Simpson's rule, over eight standard deviations on either side of the mean.
     const STEPS: u32 = 512;
     if deviation == 0.0 {
         return mean.clamp(0.0, 1.0);
@@ -185,7 +185,7 @@ fn clamped_normal(mean: f64, deviation: f64) -> f64 {
     sum / total
 }
 
-/// The law of a count: the probabilities of `first` and the counts after it; all others are 0.
+/// Distribution of a count: the probabilities of `first` and the counts after it. All other counts have probability 0.
 #[derive(Debug, Clone)]
 struct CountLaw {
     first: usize,
@@ -193,7 +193,7 @@ struct CountLaw {
 }
 
 impl CountLaw {
-    /// The law of the number of successes of `trials` trials.
+    /// Returns the distribution of the number of successes in `trials` trials.
     fn binomial(trials: usize, probability: f64) -> Self {
         if probability <= 0.0 || probability >= 1.0 || trials == 0 {
             let count = if probability >= 1.0 { trials } else { 0 };
@@ -224,8 +224,8 @@ impl CountLaw {
         Self { first, probabilities }.normalised()
     }
 
-    /// The law of the number of bits in which two odd sketches differ: each register that differs flips two
-    /// bits at random places.
+    /// Returns the distribution of the number of bits in which two odd sketches differ. Each register that differs
+    /// flips two bits at random places.
     fn odd(similarity: f64, registers: usize, bits: usize) -> Self {
         let n = bits as f64;
         let mut law = Self { first: 0, probabilities: vec![1.0] };
@@ -255,7 +255,7 @@ impl CountLaw {
         self
     }
 
-    /// The law without the ends that are too small to matter.
+    /// Removes from both ends the probabilities that are too small to matter.
     fn trimmed(mut self) -> Self {
         let most = self.probabilities.iter().copied().fold(0.0, f64::max);
         let keeps = |p: &f64| *p >= most * LEAST;
@@ -267,7 +267,7 @@ impl CountLaw {
         self
     }
 
-    /// The law of the sum of two counts.
+    /// Returns the distribution of the sum of two independent counts.
     fn plus(&self, other: &Self) -> Self {
         let mut sums = vec![0.0; self.probabilities.len() + other.probabilities.len() - 1];
         for (a, p) in self.probabilities.iter().enumerate() {
@@ -290,12 +290,12 @@ impl CountLaw {
         count.checked_sub(self.first).and_then(|at| self.probabilities.get(at)).copied().unwrap_or(0.0)
     }
 
-    /// The mean of an estimate from the count, clamped to the range of similarities.
+    /// Returns the mean of `estimate(count)`, clamped to the range from 0 to 1.
     fn mean(&self, estimate: impl Fn(usize) -> f64) -> f64 {
         self.iter().map(|(count, p)| p * estimate(count).clamp(0.0, 1.0)).sum()
     }
 
-    /// The mean of an estimate from the count, as a share of `all`.
+    /// Returns the mean of an estimate that depends on the count as a share of `all`.
     fn mean_of_share(&self, all: usize, estimate: impl Fn(f64) -> f64) -> f64 {
         self.mean(|count| estimate(count as f64 / all as f64))
     }
@@ -310,7 +310,7 @@ mod tests {
         form.parse().unwrap()
     }
 
-    /// E-22: exact sums, computed by another program with sixty digits.
+    /// Checks E-22 against exact sums that another program computed with sixty digits.
     #[test]
     fn the_means_of_an_eighth_and_of_a_quarter_of_a_bit() {
         for (form, mean) in [("xor:3/minhash:8000", 0.330_58), ("xor:2/minhash:4000", 0.478_48)] {
@@ -319,8 +319,8 @@ mod tests {
         }
     }
 
-    /// The mean of real sketches of many seeds is the similarity and the bias, within 5 standard errors, also where estimates are
-    /// clamped.
+    /// The mean estimate of real sketches over many seeds is the similarity plus the bias, within 5 standard errors,
+    /// even where estimates are clamped.
     #[test]
     fn biases_are_those_of_real_sketches() {
         const TRIALS: u64 = 1500;
@@ -379,7 +379,7 @@ mod tests {
         assert_eq!(quarter.biased_below(0.8, 1.0), None);
     }
 
-    /// The mean of the weighted estimate by its formula equals the sum over all counts.
+    /// The formula for the mean of the weighted estimate gives the same value as a sum over all counts.
     #[test]
     fn the_mean_of_a_mixture_is_that_of_all_counts() {
         let groups = [WidthGroup::sparse(1, 12), WidthGroup::sparse(3, 9), WidthGroup::sparse(7, 6)];
@@ -410,7 +410,7 @@ mod tests {
             assert!(bias.abs() < 0.005, "{method}: {bias}");
             assert!(method.bandable().is_none() || bias == 0.0);
         }
-        // At similarity 1 every count is certain.
+        // At similarity 1 all registers match, so every count has probability 1.
         assert!(method("xor:2/minhash:400").bias(1.0).abs() < 1e-12);
         assert!(method("odd:128/minhash:128").bias(1.0).abs() < 1e-12);
     }

@@ -2,19 +2,19 @@
 //!
 //! - **Paper.** Zhang, Ji, Zhu, Li, Xu and Zhang, *`BitHash`: an efficient bitwise locality sensitive hashing method
 //!   with applications*, 2016; [Hassanian-esfahani 2018](crate#sources), Table 1.
-//! - **Idea.** One bit per register: whether a hash of the minimum is odd. Similar documents have sketches
-//!   with a small Hamming distance.
+//! - **Idea.** The sketch keeps one bit per register: whether a hash of the minimum is odd. Sketches of similar
+//!   documents have a small Hamming distance.
 //! - **Symbols.** k → registers of the source; `d_H` → [`distance`](BitHash::distance).
 //! - **Formula.** Bit i is the lowest bit of `register_bits(i, zᵢ)`. Ĵ = 1 − 2d/k, where d is `d_H`.
-//! - **Cost.** The cost of the source; ⌈k/32⌉ words per sketch; a comparison is an exclusive or and a count
-//!   of ones.
-//! - **Error.** unbiased until clamped, variance (1−J)(1+J)/k; checked below over 2000 families.
-//! - **Differs.** The sketch is that of [`BBit`] with one bit, and is implemented as that; only the estimator
-//!   has the form of the paper.
-//! - **Vectors.** computed from the definition by another program, in `estimate/b_bit.rs`.
+//! - **Cost.** The cost of the source; ⌈k/32⌉ words per sketch; a comparison is an exclusive or and a count of ones.
+//! - **Error.** The estimate is unbiased until it is clamped to 0, with variance (1−J)(1+J)/k; a test below checks it
+//!   over 2000 families of hash functions.
+//! - **Differs.** The sketch and its implementation are those of [`BBit`] with one bit. Only the estimator has the form
+//!   of the paper.
+//! - **Vectors.** Another program computed the vectors in `estimate/b_bit.rs` from the definition.
 //!
 //! - **Use when** comparisons must be as cheap as possible.
-//! - **Do not** use it below J = ⅓, where two bits use storage better.
+//! - **Do not** use it below J = ⅓, where two bits per register use storage better.
 
 use std::sync::Arc;
 
@@ -23,31 +23,31 @@ use super::{Registers, Sketcher, Statistic};
 use crate::error::Error;
 use crate::estimate::{Estimate, b_bit};
 
-/// Keeps the parity of each register of another sketch.
+/// Keeps a parity bit of each register of another sketch.
 #[derive(Debug, Clone)]
 pub struct BitHash {
     bits: BBit,
 }
 
 impl BitHash {
-    /// Sketches that keep one bit of each register of `source`.
+    /// Makes a sketcher that keeps one bit of each register of `source`.
     ///
     /// # Errors
-    /// Never fails. It returns a `Result`, as the constructors of the other sketches do.
+    /// Never fails. The result is a `Result` because the constructors of the other sketches return one.
     pub fn new(source: Arc<dyn Registers>) -> Result<Self, Error> {
         Ok(Self { bits: BBit::new(source, 1)? })
     }
 
-    /// k: the number of registers of the source.
+    /// Returns k, the number of registers of the source.
     #[must_use]
     pub fn registers(&self) -> usize {
         self.bits.registers()
     }
 
-    /// `d_H`: the number of bits in which two sketches differ.
+    /// Returns `d_H`, the number of bits in which two sketches differ.
     ///
     /// # Panics
-    /// Panics if one of them has another length.
+    /// Panics if a sketch has another length than this sketcher's.
     #[must_use]
     pub fn distance(&self, a: &[u32], b: &[u32]) -> usize {
         self.registers() - self.bits.matches(a, b)

@@ -1,10 +1,10 @@
-//! Bits of registers whose other bits are no longer needed.
+//! Rows that keep only some bits of a document's registers.
 //!
-//! Once the band keys of a document are known, its registers serve for comparison only, and some bits of them
-//! are enough. The number of bits per register may be whole: b keeps b bits of each
-//! ([`b_bit`](super::b_bit)). A number between two whole ones mixes both widths, and ½, ¼ or ⅛ keeps one bit
-//! per 2, 4 or 8 registers ([`fractional_bit`](super::fractional_bit)). Rows are those of the sketches of
-//! these names.
+//! After the band keys of a document are computed, its registers serve only for comparison, and some of their bits are
+//! enough. A whole number b keeps b bits of each register ([`b_bit`](super::b_bit)). A number between two whole numbers
+//! keeps more bits of some registers than of others. The numbers ½, ¼ and ⅛ keep one bit per 2, 4 or 8 registers.
+//! Numbers that are not whole are described in [`fractional_bit`](super::fractional_bit). The rows are equal to the
+//! sketches of these two modules.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,14 +16,14 @@ use crate::estimate::b_bit::Chance;
 use crate::estimate::fractional_bit::xor_match_probability;
 use crate::hash::fmix32;
 
-/// The number of bits that are kept per register: from 1 to 16, in thousandths, or 0.5, 0.25 or 0.125.
+/// Number of bits that are kept per register: from 1 to 16 in steps of a thousandth, or 0.5, 0.25 or 0.125.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bits {
     thousandths: u32,
 }
 
 impl Bits {
-    /// This whole number of bits per register; `None` if it is not from 1 to 16.
+    /// Returns the setting for a whole number of bits per register; `None` if `bits` is not from 1 to 16.
     #[must_use]
     pub fn whole(bits: u32) -> Option<Self> {
         (1..=16).contains(&bits).then(|| Self { thousandths: bits * 1000 })
@@ -55,14 +55,14 @@ impl fmt::Display for Bits {
     }
 }
 
-/// Registers with the same number of kept bits.
+/// A range of registers that keep the same number of bits.
 #[derive(Debug, Clone, Copy)]
 struct RegisterGroup {
-    /// The first register.
+    /// Number of the first register of the group.
     first: usize,
-    /// The bits per value.
+    /// Number of bits per value.
     bits: u32,
-    /// n, if the bits of 2ⁿ registers make one value.
+    /// The exponent n if 2ⁿ registers share one value.
     halvings: u32,
     packing: Packing,
 }
@@ -71,16 +71,16 @@ struct RegisterGroup {
 #[derive(Debug, Clone)]
 pub struct BitRows {
     groups: Vec<RegisterGroup>,
-    /// The salt of each register, stored because rows are packed by the million.
+    /// Salt of each register, computed once because millions of rows are packed.
     salts: Vec<u32>,
 }
 
 impl Bits {
-    /// The layout for sketches of `registers` registers.
+    /// Returns the layout for sketches of `registers` registers.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if less than one bit of each register is kept and
-    /// `registers` is not a multiple of the number of registers that share a bit.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if several registers share a bit and
+    /// `registers` is not a multiple of their number.
     pub fn rows(self, registers: usize) -> Result<BitRows, Error> {
         let group = |first, registers: usize, bits, halvings| RegisterGroup {
             first,
@@ -111,7 +111,7 @@ impl Bits {
 }
 
 impl BitRows {
-    /// The number of words per row.
+    /// Returns the number of words per row.
     #[must_use]
     pub fn words(&self) -> usize {
         self.groups.iter().map(|group| group.packing.words()).sum()
@@ -120,7 +120,8 @@ impl BitRows {
     /// Writes the bits of a document's registers.
     ///
     /// # Panics
-    /// Panics if there are fewer registers than the rows were made for, or `out` does not have [`words`](Self::words) elements.
+    /// Panics if there are fewer registers than the rows were made for, or `out` does not have [`words`](Self::words)
+    /// elements.
     pub fn pack_into(&self, registers: &[u32], out: &mut [u32]) {
         assert_eq!(out.len(), self.words(), "as many words as a row has");
         let (registers, salts) = (&registers[..self.salts.len()], &self.salts[..]);
@@ -140,8 +141,8 @@ impl BitRows {
         }
     }
 
-    /// For each group of values: their number, and the probability that one value of two documents of this
-    /// similarity agrees.
+    /// Returns for each group the number of its values, and the probability that a value agrees between two documents
+    /// of this similarity.
     pub fn laws(&self, similarity: f64) -> impl Iterator<Item = (usize, f64)> {
         self.groups.iter().map(move |group| {
             let chance = Chance::sparse(group.bits);
@@ -149,7 +150,7 @@ impl BitRows {
         })
     }
 
-    /// The layout of the values of each group.
+    /// Returns the layout of the values of each group.
     pub fn values(&self) -> impl Iterator<Item = ValueLayout> {
         self.groups.iter().scan(0, |begin, group| {
             let values = ValueLayout::new(*begin, group.packing);
@@ -158,12 +159,12 @@ impl BitRows {
         })
     }
 
-    /// For each group: its first register, and the number of registers per value.
+    /// Returns for each group its first register and the number of registers per value.
     pub fn registers(&self) -> impl Iterator<Item = (usize, usize)> {
         self.groups.iter().map(|group| (group.first, 1 << group.halvings))
     }
 
-    /// The number of agreeing values of each group in two rows.
+    /// Returns the number of agreeing values of each group in two rows.
     pub fn matches<'a>(&'a self, a: &'a [u32], b: &'a [u32]) -> impl Iterator<Item = usize> + 'a {
         self.groups.iter().scan(0, move |begin, group| {
             let end = *begin + group.packing.words();
@@ -196,7 +197,7 @@ mod tests {
         }
     }
 
-    /// Rows are those of the sketches that keep the same bits.
+    /// Rows are equal to the sketches that keep the same bits.
     #[test]
     fn rows_are_those_of_the_bit_sketches() {
         let shingles: Vec<u64> = (0..300).map(fmix64).collect();

@@ -1,24 +1,25 @@
 //! Bottom-k.
 //!
-//! - **Paper.** Broder, *On the resemblance and containment of documents*, 1997; Cohen and Kaplan, *Summarizing data using
-//!   bottom-k sketches*, PODC 2007; also KMV, and [Hassanian-esfahani 2018](crate#sources), Table 1, row "k-mins", which describes bottom-k
-//!   (E-11).
+//! - **Paper.** Broder, *On the resemblance and containment of documents*, 1997; Cohen and Kaplan, *Summarizing data
+//!   using bottom-k sketches*, PODC 2007; also KMV, and [Hassanian-esfahani 2018](crate#sources), Table 1, row
+//!   "k-mins", which describes bottom-k (E-11).
 //! - **Idea.** The k shingles with the least values of one hash function are a sample of the document without
-//!   replacement, and the k least values of the union of two documents follow from their sketches.
-//! - **Symbols.** k → `values`; h(x) = fmix64(x ⊕ s), at most 2⁶⁴ − 2; s the first number of the `SplitMix64` of the seed.
-//! - **Formula.** The k least distinct h(x), ascending, each as two words, upper half first; missing ones are `EMPTY`.
-//! - **Cost.** One hash and one comparison per shingle, and O(k log k·log(n/k)) for the values that enter; 8k
-//!   bytes.
-//! - **Error.** unbiased, variance J(1−J)/k·(u−k)/(u−1) for u = |A∪B| > k; exact for u ≤ k if both sets have fewer than k
-//!   shingles; tests here.
-//! - **Differs.** Values have 64 bits, so that accidental agreement does not happen. Whole values are
-//!   compared, not the "first log₂ k bits" (E-11).
-//! - **Vectors.** the worked example and the variances, by another program.
+//!   replacement. The k least values of the union of two documents follow from their sketches.
+//! - **Symbols.** k → `values`; h(x) = fmix64(x ⊕ s), at most 2⁶⁴ − 2; s is the first number of the `SplitMix64` of the
+//!   seed.
+//! - **Formula.** The sketch holds the k least distinct h(x) in ascending order. Each value takes two words, the upper
+//!   half first. Missing values are `EMPTY`.
+//! - **Cost.** One hash and one comparison per shingle, and O(k log k·log(n/k)) for the values that are kept on the
+//!   way; 8k bytes per sketch.
+//! - **Error.** The estimate is unbiased. Its variance is J(1−J)/k·(u−k)/(u−1) for u = |A∪B| > k. If u ≤ k and both
+//!   sets have fewer than k shingles, the estimate is exact. The tests in this file check the variance.
+//! - **Differs.** Values have 64 bits, so that accidental agreement does not happen. Whole values are compared, not the
+//!   "first log₂ k bits" (E-11).
+//! - **Vectors.** Another program computed the worked example and the variances.
 //!
-//! - **Use when** pairs are compared one by one: it has the lowest variance for a given number of values,
-//!   counts distinct shingles, and two sketches merge into that of the union.
-//! - **Do not** band it or take bits from it, because values at the same index of two sketches are not
-//!   comparable.
+//! - **Use when** pairs are compared one by one. Bottom-k has the lowest variance for a given number of values. It
+//!   counts distinct shingles, and two sketches merge into the sketch of the union.
+//! - **Do not** band it or take bits from it, because values at the same index of two sketches are not comparable.
 
 use crate::error::Error;
 use crate::estimate::{self, CountEstimate, Estimate};
@@ -27,7 +28,7 @@ use crate::hash::{SplitMix64, fmix64};
 use super::Sketcher;
 use super::minhash::EMPTY;
 
-/// The value that no shingle has.
+/// Value that marks a missing value of a sketch. Hash values are limited to less than it.
 const MISSING: u64 = u64::MAX;
 
 /// Makes sketches of the k least values of one hash function.
@@ -38,7 +39,7 @@ pub struct BottomK {
 }
 
 impl BottomK {
-    /// Sketches of `values` values (k); `seed` chooses the hash function.
+    /// Makes a sketcher that keeps `values` values (k); `seed` chooses the hash function.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `values` is from 1 to 65,536.
@@ -49,7 +50,7 @@ impl BottomK {
         Ok(Self { seed: SplitMix64::new(seed).next_u64(), values })
     }
 
-    /// The values of a sketch, ascending.
+    /// Returns the values of a sketch in ascending order.
     pub fn values(sketch: &[u32]) -> impl Iterator<Item = u64> {
         let (pairs, _) = sketch.as_chunks::<2>();
         pairs
@@ -58,8 +59,8 @@ impl BottomK {
             .take_while(|&value| value != MISSING)
     }
 
-    /// The number of distinct shingles of the document of a sketch: about, or exactly if they are fewer than
-    /// k.
+    /// Returns the number of distinct shingles of the sketched document: exact if it is less than k, otherwise
+    /// estimated.
     #[must_use]
     pub fn cardinality(&self, sketch: &[u32]) -> f64 {
         let (held, greatest) = Self::values(sketch).fold((0, 0), |(held, _), value| (held + 1, value));
@@ -69,13 +70,14 @@ impl BottomK {
         estimate::bottom_k::cardinality(held, greatest)
     }
 
-    /// The number of distinct shingles with its error: exact if they are fewer than k. k must be at least 3.
+    /// Returns the number of distinct shingles with its error, which is 0 if there are fewer than k. The value of k
+    /// must be at least 3.
     pub(crate) fn count(&self, sketch: &[u32]) -> CountEstimate {
         let (held, greatest) = Self::values(sketch).fold((0, 0), |(held, _), value| (held + 1, value));
         if held < self.values {
             return CountEstimate::exact(held);
         }
-        // The k-th least of n values in 0 to 1 is nearly a sum of k exponential times of rate n.
+        // The k-th least of n uniform values in 0 to 1 is nearly a sum of k exponential times of rate n.
         CountEstimate::of_exponential_sum((greatest as f64 + 1.0) / 2f64.powi(64), held)
     }
 
@@ -89,7 +91,7 @@ impl BottomK {
     }
 }
 
-/// Sorts, and keeps the `k` least distinct values.
+/// Sorts the values, removes repeats, and keeps the `k` least ones.
 fn keep_least(values: &mut Vec<u64>, k: usize) {
     values.sort_unstable();
     values.dedup();
@@ -104,7 +106,8 @@ impl Sketcher for BottomK {
     }
 
     fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
-        // Values below the limit are collected until there are 2k; then the smaller half stays.
+        // Values below `limit` are collected until there are 2k. The k least values then stay, and `limit` falls to the
+        // greatest of them, so that fewer and fewer values are collected.
         let k = self.values;
         let room = (2 * k).max(64);
         let mut least: Vec<u64> = Vec::with_capacity(room.min(shingles.len()));
@@ -180,7 +183,7 @@ mod tests {
             })
             .sum();
         let mean = sum / trials as f64;
-        // The estimate is unbiased with variance at most n²/(k−2).
+        // The estimate is unbiased with a variance of at most n²/(k−2).
         assert!((mean - 1000.0).abs() <= 4.0 * 1000.0 / ((k as f64 - 2.0) * trials as f64).sqrt(), "{mean}");
     }
 

@@ -2,21 +2,22 @@
 //!
 //! - **Paper.** Tang, Tian and Liu, *Connected bit minwise hashing for large-scale linear SVM*, 2015;
 //!   [Hassanian-esfahani 2018](crate#sources), Table 1.
-//! - **Idea.** Join the b bits of n registers to one word, and count the words that agree completely: fewer
-//!   comparisons, each of them wider.
+//! - **Idea.** Join the b bits of n registers to one word, and count the words that agree completely. Comparisons are
+//!   fewer, and each is wider.
 //! - **Symbols.** k → registers of the source; n → `connected`; b → `bits`; G → the probability that a word agrees.
-//! - **Formula.** Word g joins registers g·n to g·n + n − 1, the first in the lowest bits; the bits are those of
-//!   [`BBit`](super::b_bit::BBit). The words are laid out as values of n·b bits there.
-//! - **Cost.** The cost of the source, and a few ns per register; n·b·⌈k/(32n)⌉ words per sketch, or ⌈kb/32⌉
-//!   if n·b is 8, 16 or 32.
-//! - **Error.** consistent, with a bias of order 1/k; variance G(1−G)/(k(1−2⁻ᵇ)²·n·G^(2(n−1)/n)) (E-11), which is more
-//!   than that of the bits alone; the law of the count is checked below over 2000 families.
-//! - **Differs.** The bits are mixed. The number of registers must be a multiple of n. It shares the layout of `b_bit`.
-//! - **Vectors.** computed from the definition by another program, in `estimate/connected_bit.rs`; the words
-//!   below are from a second implementation of the formula.
+//! - **Formula.** Word g joins registers g·n to g·n + n − 1, the first in the lowest bits. The bits of a register are
+//!   those of [`BBit`](super::b_bit::BBit). The joined words have the layout that `BBit` has for values of n·b bits.
+//! - **Cost.** The cost of the source, and a few ns per register. A sketch takes n·b·⌈k/(32n)⌉ words, or ⌈kb/32⌉ if n·b
+//!   is 8, 16 or 32.
+//! - **Error.** The estimate is consistent, with a bias of order 1/k. Its variance is G(1−G)/(k(1−2⁻ᵇ)²·n·G^(2(n−1)/n))
+//!   (E-11), which is more than the variance of the same bits unjoined. A test below checks the distribution of the
+//!   count over 2000 families of hash functions.
+//! - **Differs.** The bits are mixed. The number of registers must be a multiple of n. The layout is that of `b_bit`.
+//! - **Vectors.** Another program computed the vectors in `estimate/connected_bit.rs` from the definition. A second
+//!   implementation of the formula computed the words in the test below.
 //!
-//! - **Use when** whole words are looked up or compared elsewhere, and similarities are high.
-//! - **Do not** use it to save storage: `BBit` has a lower variance with the same bits.
+//! - **Use when** other code looks up or compares whole words, and similarities are high.
+//! - **Do not** use it to save storage, because `BBit` has a lower variance with the same number of bits.
 
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ use crate::estimate::Estimate;
 use crate::estimate::b_bit::Chance;
 use crate::estimate::connected_bit;
 
-/// Joins b bits of n registers each to words.
+/// Joins b bits of each of n registers to a word.
 #[derive(Debug, Clone)]
 pub struct ConnectedBit {
     source: Arc<dyn Registers>,
@@ -38,11 +39,13 @@ pub struct ConnectedBit {
 }
 
 impl ConnectedBit {
-    /// Sketches that join `bits` bits, from 1 to 16, of each of `connected` registers, at most 32 bits together.
+    /// Makes a sketcher that joins `bits` bits, from 1 to 16, of each of `connected` registers, at most 32 bits
+    /// together.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `bits` is from 1 to 16, if `connected` is 0 or
-    /// `bits` times `connected` is more than 32, and if the registers of `source` are not a multiple of `connected`.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `bits` is from 1 to 16, `connected` is
+    /// at least 1, `bits` times `connected` is at most 32, and the number of registers of `source` is a multiple of
+    /// `connected`.
     pub fn new(source: Arc<dyn Registers>, bits: u32, connected: usize) -> Result<Self, Error> {
         check_bits(bits)?;
         if !(1..=32 / bits as usize).contains(&connected) {
@@ -58,28 +61,28 @@ impl ConnectedBit {
         Ok(Self { source, bits, connected, packing })
     }
 
-    /// b: the bits per register.
+    /// Returns b, the number of bits per register.
     #[must_use]
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// n: the number of connected registers.
+    /// Returns n, the number of connected registers.
     #[must_use]
     pub fn connected(&self) -> usize {
         self.connected
     }
 
-    /// k/n: the number of joined words.
+    /// Returns k/n, the number of joined words.
     #[must_use]
     pub fn groups(&self) -> usize {
         self.packing.values()
     }
 
-    /// The number of joined words of two sketches that agree completely.
+    /// Returns the number of joined words in which two sketches agree completely.
     ///
     /// # Panics
-    /// Panics if one of them has another length.
+    /// Panics if a sketch has another length than this sketcher's.
     #[must_use]
     pub fn matches(&self, a: &[u32], b: &[u32]) -> usize {
         self.packing.matches(a, b)

@@ -1,22 +1,22 @@
 //! Consistent weighted sampling.
 //!
-//! - **Paper.** Manasse, `McSherry` and Talwar, *Consistent weighted sampling*, 2010; [Yuan
-//!   2019](crate#sources), Algorithm 1, which cites another paper for it.
-//! - **Idea.** For every shingle a register scatters points on the axis of weights, equally dense in each
-//!   octave. A weight lies between two of them, y below and z above, and a shingle with a greater z is more
-//!   likely to be the sample. Two documents have the same sample, including the point y, with probability Jw.
+//! - **Paper.** Manasse, `McSherry` and Talwar, *Consistent weighted sampling*, 2010; [Yuan 2019](crate#sources),
+//!   Algorithm 1, which cites another paper for it.
+//! - **Idea.** For every shingle a register scatters points on the axis of weights, equally dense in each octave. A
+//!   weight lies between two of these points, y below and z above. A shingle with a greater z is more likely to be the
+//!   sample. Two documents have the same sample, including the point y, with probability Jw.
 //! - **Symbols.** k → `octave` (the axis from 2ᵏ⁻¹ to 2ᵏ), y → `below`, z → `above`, G → `score`.
-//! - **Formula.** The points of an octave are 2ᵏ·u₁, 2ᵏ·u₁·u₂, … above 2ᵏ⁻¹, the u from `SplitMix64` seeded by shingle,
-//!   register and octave. The sample has the least G/z, G = −ln(U₁U₂) drawn by shingle and register: e^(−G/z) has
-//!   the distribution that the paper inverts.
-//! - **Cost.** about four octaves per shingle and register, one after the other: some 140 ns, over a thousand
-//!   times the cost of a register of [`MinHash`](super::MinHash) on a vector kernel.
-//! - **Error.** unbiased for Jw, variance Jw(1−Jw)/k; checked by statistical tests.
-//! - **Differs.** Every part of the corrected algorithm is needed (E-53): octaves of all integers, not of
-//!   positive ones; a fresh u at every step; y and z also from neighbouring octaves; G drawn by shingle and
-//!   register alone; samples compared by shingle and point. The tests show the cost of three of the
-//!   misprints.
-//! - **Vectors.** inversions of G, by another program; sketches: golden values of our own.
+//! - **Formula.** The points of an octave are 2ᵏ·u₁, 2ᵏ·u₁·u₂, … above 2ᵏ⁻¹. `SplitMix64`, seeded by shingle, register
+//!   and octave, draws the uᵢ. The sample is the shingle of least G/z, where G = −ln(U₁U₂) is drawn by shingle and
+//!   register: e^(−G/z) has the distribution that the paper inverts.
+//! - **Cost.** Some 140 ns per shingle and register, for about four octaves one after the other. A register of
+//!   [`MinHash`](super::MinHash) on a vector kernel is over a thousand times cheaper.
+//! - **Error.** The estimate is unbiased for Jw, with variance Jw(1−Jw)/k; statistical tests check both.
+//! - **Differs.** Every part of the corrected algorithm is needed (E-53): octaves of all integers, not of positive
+//!   ones; a fresh u at every step; y and z also from neighbouring octaves; G drawn by shingle and register alone;
+//!   samples compared by shingle and point. The tests measure the error that three of the misprints cause.
+//! - **Vectors.** Another program computed the inversions of G. The golden values of sketches come from this crate
+//!   itself.
 //!
 //! - **Use when** results are to be compared with those of the paper.
 //! - **Do not** use it otherwise: [`icws`](super::icws) has the same error and is many times faster.
@@ -38,7 +38,7 @@ pub struct Cws {
     salts: Vec<u64>,
 }
 
-/// A point on the axis of weights, as part of its octave: from ½ to 1 of 2ᵏ, the upper end included.
+/// A point on the axis of weights: `part`·2ᵏ in octave k = `octave`, where `part` is above ½ and at most 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct OctavePoint {
     octave: i64,
@@ -46,7 +46,7 @@ struct OctavePoint {
 }
 
 impl Cws {
-    /// A family of `registers` samplers drawn by `seed`.
+    /// Makes a sketcher with `registers` samplers, which `seed` chooses.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536.
@@ -58,7 +58,8 @@ impl Cws {
     }
 
     fn sample(&self, set: &WeightedSet, salt: u64) -> Option<u32> {
-        // Ranks are relative to the octave of the greatest weight, so that none leaves the range of numbers.
+        // Ranks are relative to the octave of the greatest weight, because no rank overflows a floating-point number
+        // that way.
         let greatest = set.weights().iter().copied().reduce(f64::max)?;
         let origin = OctavePoint::of(greatest).octave;
         let mut best: Option<(f64, u64, OctavePoint)> = None;
@@ -90,7 +91,8 @@ impl WeightedSketcher for Cws {
 }
 
 impl OctavePoint {
-    /// A positive finite weight; 2ᵏ is the upper end of its octave.
+    /// Returns the position of a positive finite weight. A power of two 2ᵏ belongs to octave k, of which it is the
+    /// upper end.
     fn of(weight: f64) -> Self {
         let exponent = exponent(weight);
         let part = scaled(weight, -exponent - 1);
@@ -98,18 +100,18 @@ impl OctavePoint {
     }
 }
 
-/// A uniform number: the middle of one of 2⁵² intervals.
+/// Returns a uniform number between 0 and 1: the middle of one of 2⁵² equal intervals.
 fn unit(bits: u64) -> f64 {
     (float(bits >> 12) + 0.5) * (1.0 / (1u64 << 52) as f64)
 }
 
-/// G, with the distribution Gamma(2, 1).
+/// Returns G, which has the distribution Gamma(2, 1).
 fn score(entropy: u64) -> f64 {
     let mut random = SplitMix64::new(fmix64(entropy ^ SCORES));
     -ln(unit(random.next_u64()) * unit(random.next_u64()))
 }
 
-/// The points of an octave, descending.
+/// Returns the points of an octave in descending order, as parts of 2ᵏ.
 fn points(entropy: u64, octave: i64) -> impl Iterator<Item = f64> {
     let mut random = SplitMix64::new(fmix64(fmix64(entropy).wrapping_add(octave.cast_unsigned())));
     let mut part = 1.0;
@@ -119,7 +121,7 @@ fn points(entropy: u64, octave: i64) -> impl Iterator<Item = f64> {
     })
 }
 
-/// y and z: the greatest point up to the weight, and the least above it.
+/// Returns y and z: the greatest point up to the weight, and the least point above it.
 fn active(entropy: u64, weight: OctavePoint) -> (OctavePoint, OctavePoint) {
     let (mut below, mut above) = (None, None);
     for part in points(entropy, weight.octave) {
@@ -130,7 +132,7 @@ fn active(entropy: u64, weight: OctavePoint) -> (OctavePoint, OctavePoint) {
             break;
         }
     }
-    // Every other octave is empty, so the search soon ends.
+    // On average every other octave is empty, so the search soon ends.
     let (mut lower, mut upper) = (weight.octave, weight.octave);
     let below = loop {
         if let Some(point) = below {
@@ -179,7 +181,7 @@ mod tests {
         assert_eq!(scaled(1.5, -2090), 0.0);
     }
 
-    /// docs/sources/weights.md#consistent-weighted-sampling: the distribution that the paper inverts, `h^z +
+    /// Checks docs/sources/weights.md#consistent-weighted-sampling: the paper inverts the distribution `h^z +
     /// z·h^z·ln(1/h)`, at h = e^(−G/z).
     #[test]
     fn documented_inversions() {
@@ -196,8 +198,7 @@ mod tests {
         }
     }
 
-    /// The points of an octave are a Poisson process of intensity dy/y: their number has mean and variance ln
-    /// 2.
+    /// The points of an octave are a Poisson process of intensity dy/y, so their number has mean and variance ln 2.
     #[test]
     fn octaves_have_as_many_points_as_they_should() {
         const OCTAVES: u64 = 100_000;
@@ -228,11 +229,11 @@ mod tests {
     #[derive(Debug, Clone, Copy, PartialEq)]
     enum Misprint {
         None,
-        /// The score depends on the point too.
+        /// The score also depends on the point below the weight.
         ScoreByPoint,
-        /// One uniform number for all steps in an octave.
+        /// One uniform number serves for all steps in an octave.
         OneUniform,
-        /// The point below decides instead of the one above.
+        /// The rank is computed from the point below the weight instead of the point above it.
         RankBelow,
     }
 
@@ -245,7 +246,7 @@ mod tests {
         std::iter::successors(Some(once), |part| Some(part * once)).take_while(|&part| part > 0.5).collect()
     }
 
-    /// The shingle and the point that a register samples.
+    /// Returns the shingle and the point that a register samples.
     fn sample_as_printed(set: &[(u64, f64)], salt: u64, misprint: Misprint) -> (u64, f64) {
         let mut best = (f64::INFINITY, 0, 0.0);
         for &(shingle, weight) in set {
@@ -266,8 +267,9 @@ mod tests {
         (best.1, best.2)
     }
 
-    /// The share of agreeing samples, beside docs/sources/weights.md#consistent-weighted-sampling. Its values come from an
-    /// independent program with 6000 draws. Its first value for one uniform at 0.1 was 0.071; over 40 000 draws it is 0.084.
+    /// Compares the share of agreeing samples with docs/sources/weights.md#consistent-weighted-sampling. The values
+    /// there come from an independent program with 6000 draws. Its first value for `OneUniform` at Jw = 0.1 was 0.071;
+    /// over 40 000 draws it is 0.084.
     #[test]
     fn what_each_misprint_costs() {
         const DRAWS: u64 = 120_000;

@@ -1,33 +1,34 @@
 //! Dart sketches.
 //!
-//! - **Paper.** Christiani, *`DartMinHash`: Fast Sketching for Weighted Sets*, 2020, for the idea; everything else is ours.
-//! - **Idea.** Darts are scattered over the weights and ranks of every shingle, each for one register. The
-//!   sample of a register is its dart of least rank among those below the weights of the document. Two
-//!   documents have the same sample with probability Jw: the least dart below the greater of both weights is
-//!   uniform there, and both documents have it if it lies below the lesser weight. All registers share the
-//!   darts, so k registers take about k ln k darts for a document of any length, where [`icws`](super::icws)
-//!   processes all shingles k times.
+//! - **Paper.** Christiani, *`DartMinHash`: Fast Sketching for Weighted Sets*, 2020, for the idea; everything else is
+//!   ours.
+//! - **Idea.** Darts are points that are scattered over the weights and ranks of every shingle, each for one register.
+//!   The sample of a register is its dart of least rank among those below the weights of the document. Two documents
+//!   have the same sample with probability Jw: the least dart below the greater of both weights is uniform there, and
+//!   both documents have it if it lies below the lesser weight. All registers share the darts. Therefore k registers
+//!   take about k ln k darts for a document of any length, where [`icws`](super::icws) processes all shingles k times.
 //! - **Symbols.** b → the row, ranks from 2ᵇ to 2ᵇ⁺¹; θ → the greatest rank; k → `registers`.
-//! - **Formula.** In row b of a shingle, the gaps between darts along the weights are −ln(1 − U)·2⁻ᵇ, so that
-//!   each row is a Poisson process and all rows together a uniform one. Each dart has a register, a rank in
-//!   its row and a name of 32 bits, keyed by shingle and row. The key of a shingle is fmix64(x ⊕ s₀), and the
-//!   salts of the rows come from s₁, where s₀ and s₁ are the first two numbers of `SplitMix64` from the seed.
-//!   The register holds the name.
-//! - **Cost.** some 35 linear hashes of 32 bits per shingle, for any k, and on average 1.5 k (ln k + ½) darts
-//!   per document. For k = 128, two to three times [`MinHash`](super::MinHash) on the same vector kernel from
-//!   2000 shingles on, nine times at 200 and 35 times at 40 (the benchmark `weighted` of this crate). 4k
-//!   bytes per sketch.
-//! - **Error.** unbiased for Jw, variance Jw(1−Jw)/k: the registers of a Poisson process are independent;
-//!   checked by statistical tests. Gaps have 32 bits, which moves probabilities by 2⁻³² per shingle and row.
-//! - **Differs.** The paper divides the plane into areas of about one dart, from weights of 1 upwards, and
-//!   draws the number of darts of each area. Rows have no least weight, no number is drawn from a Poisson
-//!   distribution, and one hash shows that a shingle has no dart in a row.
-//! - **Vectors.** golden values of our own.
+//! - **Formula.** In row b of a shingle, the gaps between darts along the weights are −ln(1 − U)·2⁻ᵇ. Each row is thus
+//!   a Poisson process, and all rows together are a uniform Poisson process. Each dart has a register, a rank in its
+//!   row and a name of 32 bits, all keyed by shingle and row. The key of a shingle is fmix64(x ⊕ s₀), and the salts of
+//!   the rows come from s₁, where s₀ and s₁ are the first two numbers of `SplitMix64` from the seed. A register holds
+//!   the name of its dart.
+//! - **Cost.** Some 35 linear hashes of 32 bits per shingle, for any k, and on average 1.5 k (ln k + ½) darts per
+//!   document. For k = 128, the time is two to three times that of [`MinHash`](super::MinHash) on the same vector
+//!   kernel for documents of 2000 shingles or more, nine times at 200 and 35 times at 40 (the benchmark `weighted` of
+//!   this crate). 4k bytes per sketch.
+//! - **Error.** The estimate is unbiased for Jw, with variance Jw(1−Jw)/k, because the registers of a Poisson process
+//!   are independent; statistical tests check both. Gaps have 32 bits, which moves probabilities by 2⁻³² per shingle
+//!   and row.
+//! - **Differs.** The paper divides the plane into areas of about one dart, from weights of 1 upwards, and draws the
+//!   number of darts of each area. Here, rows have no least weight, and the number of darts is not drawn from a Poisson
+//!   distribution. If a shingle has no dart in a row, one hash shows it.
+//! - **Vectors.** Golden values that this crate computed itself.
 //!
 //! - **Use when** shingles have weights.
-//! - **Do not** use it where sketches of fewer registers must be the beginnings of those of more, because a
-//!   dart's register depends on k. Do not merge sketches, because the least dart of a union is known without
-//!   its rank.
+//! - **Do not** use it where sketches of fewer registers must be the beginnings of sketches of more registers, because
+//!   the register of a dart depends on k. Do not merge sketches, because a sketch does not keep the ranks of its darts,
+//!   from which the least dart of the union follows.
 
 use super::minhash::{EMPTY, check_registers};
 use super::weighted_sketcher::WeightedSketcher;
@@ -46,8 +47,7 @@ pub struct Dart {
 }
 
 impl Dart {
-    /// Dart sketches of `registers` registers with darts scattered by `seed`, on the fastest kernel of this
-    /// machine.
+    /// Makes a sketcher of `registers` registers with darts scattered by `seed`, on the fastest kernel of this machine.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536.
@@ -58,7 +58,7 @@ impl Dart {
         Ok(Self { registers, key_seed, row_seed, kernel: Kernel::detect() })
     }
 
-    /// Uses another kernel. The sketches are the same.
+    /// Sets the kernel. All kernels give the same sketches.
     #[must_use]
     pub fn with_kernel(self, kernel: Kernel) -> Self {
         Self { kernel, ..self }

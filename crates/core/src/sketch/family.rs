@@ -2,18 +2,19 @@
 //!
 //! - **Paper.** [Bergillos 2018](crate#sources), §6, compares three families; Hassanian-esfahani 2018, §2,
 //!   and Anonymous use modular hashing.
-//! - **Idea.** The registers of [`MinHash`](super::MinHash), each the least value of one function of another family.
+//! - **Idea.** The registers are those of [`MinHash`](super::MinHash), except that the functions come from another
+//!   family. Each register is the least value of one function.
 //! - **Symbols.** k → registers; the functions are those of [`Modular`], [`Multiplicative`] and [`Murmur3`].
-//! - **Formula.** in the files of the families. `Murmur3` begins with the upper half of `SplitMix64`'s first
-//!   number.
-//! - **Cost.** k functions per shingle, one after the other: some 100 times the default family, which is
-//!   vectorised.
-//! - **Error.** as `MinHash`: unbiased, variance J(1−J)/k, once keys are mixed; registers keep 32 bits.
-//! - **Differs.** The works hash row numbers unmixed, with the biases of E-33 to E-36; here keys are mixed
-//!   first.
-//! - **Vectors.** those of the families, and golden values of our own.
+//! - **Formula.** The files of the families have the formulas. `Murmur3` begins with the upper half of `SplitMix64`'s
+//!   first number.
+//! - **Cost.** k functions per shingle are computed one after the other. This takes some 100 times as long as the
+//!   default family, which is vectorised.
+//! - **Error.** As for `MinHash`, the estimate is unbiased with variance J(1−J)/k, because keys are mixed first.
+//!   Registers keep 32 bits.
+//! - **Differs.** The sources hash row numbers unmixed, with the biases of E-33 to E-36; here keys are mixed first.
+//! - **Vectors.** The families have vectors of their own. The golden values of sketches come from this crate itself.
 //!
-//! - **Use when** results of a work are to be repeated, or other programs use one of these families.
+//! - **Use when** results of a source are to be repeated, or other programs use one of these families.
 //! - **Do not** use them for speed.
 
 use super::minhash::check_registers;
@@ -29,9 +30,9 @@ use crate::hash::murmur3::Murmur3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Family {
-    /// (a·x + b) modulo a prime.
+    /// Functions (a·x + b) modulo a prime.
     Modular,
-    /// The upper bits of products.
+    /// Functions that take the upper bits of products.
     Multiplicative,
     /// `MurmurHash3` with consecutive seeds.
     Murmur3,
@@ -42,7 +43,7 @@ impl Family {
     pub const ALL: [Self; 3] = [Self::Modular, Self::Multiplicative, Self::Murmur3];
 }
 
-/// Makes sketches of k minima by one of the families.
+/// Makes sketches of k minima by the functions of one family.
 #[derive(Debug, Clone)]
 pub struct FamilyMinHash {
     functions: Functions,
@@ -56,7 +57,7 @@ enum Functions {
 }
 
 impl FamilyMinHash {
-    /// `registers` functions of a family, drawn by `seed`.
+    /// Makes a sketcher with `registers` functions of `family`, which `seed` chooses.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536.

@@ -1,27 +1,27 @@
 //! Fast similarity sketching.
 //!
-//! - **Paper.** Dahlgaard, Knudsen and Thorup, *Fast similarity sketching*, FOCS 2017, arXiv:1704.04370; the "Fast sketch"
-//!   of [Hassanian-esfahani 2018](crate#sources), Table 1, which gives no estimator.
-//! - **Idea.** In each round every shingle throws a value into one random register, and a value of an earlier
-//!   round is less than any of a later one. Rounds end when no register is empty, so a long document needs
-//!   one or two. If t rounds are not enough, round t + j fills register j from all shingles.
+//! - **Paper.** Dahlgaard, Knudsen and Thorup, *Fast similarity sketching*, FOCS 2017, arXiv:1704.04370; the "Fast
+//!   sketch" of [Hassanian-esfahani 2018](crate#sources), Table 1, which gives no estimator.
+//! - **Idea.** In each round every shingle throws a value into one random register. Values of earlier rounds are less
+//!   than values of later rounds. Rounds end when no register is empty, so a long document needs one or two. If t
+//!   rounds are not enough, round t + j fills register j from all shingles.
 //! - **Symbols.** t → `registers`; i → `round`.
-//! - **Formula.** Round i has the hash function n = fmix64(x ⊕ sᵢ), sᵢ the i-th number of the `SplitMix64` of the seed. Its
-//!   register is ⌊(n mod 2³²)·t/2³²⌋, or i − t for i ≥ t, and its value i·2ʷ + ⌊n/2⁶⁴⁻ʷ⌋, at most 2³² − 2;
-//!   w = 32 − ⌈log₂ 2t⌉.
-//! - **Cost.** O(n + t log t) for n shingles: one hash per shingle and round, with rounds until t registers
-//!   are filled; 4t bytes per sketch.
-//! - **Error.** unbiased, variance α(t, u)·J(1−J)/t with the exact α of [`estimate::fast_similarity`], α ≈ ½ for
-//!   u = |A∪B| ≪ t, → 1 for u ≫ t; tests here.
-//! - **Differs.** Values are integers with the round in front, so that a register is one word and equality exact. A round
-//!   of the second half is skipped if its register is filled, which cannot change the sketch.
-//! - **Vectors.** the trace, by another program.
+//! - **Formula.** Round i has the hash function n = fmix64(x ⊕ sᵢ), where sᵢ is the i-th number of the `SplitMix64` of
+//!   the seed. The register is ⌊(n mod 2³²)·t/2³²⌋, or i − t for i ≥ t. The value is i·2ʷ + ⌊n/2⁶⁴⁻ʷ⌋, at most 2³² − 2,
+//!   with w = 32 − ⌈log₂ 2t⌉.
+//! - **Cost.** O(n + t log t) for n shingles: one hash per shingle and round, with rounds until t registers are filled;
+//!   4t bytes per sketch.
+//! - **Error.** The estimate is unbiased, with variance α(t, u)·J(1−J)/t and the exact α of
+//!   [`estimate::fast_similarity`]: α ≈ ½ for u = |A∪B| ≪ t, and α → 1 for u ≫ t. The tests in this file check it.
+//! - **Differs.** Values are integers whose upper bits are the round, so that a register is one word and equality is
+//!   exact. A round of the second half is skipped if its register is filled, which cannot change the sketch.
+//! - **Vectors.** Another program computed the trace.
 //!
-//! - **Use when** speed matters and documents have any length: for long ones it is as cheap as
-//!   one-permutation hashing, and no register is ever empty. Registers merge by minimum, because stopping
-//!   early loses nothing.
-//! - **Do not** choose it over `MinHash` for its variance alone if documents have many times more shingles
-//!   than registers.
+//! - **Use when** speed matters and documents have any length. For long documents it is as cheap as one-permutation
+//!   hashing, and no register is ever empty. Registers merge by minimum, because the rounds that were left out could
+//!   not lower a register.
+//! - **Do not** choose it over `MinHash` for its variance alone if documents have many times more shingles than
+//!   registers.
 
 use crate::error::Error;
 use crate::estimate::{self, Estimate};
@@ -38,7 +38,7 @@ pub struct FastSimilarity {
 }
 
 impl FastSimilarity {
-    /// Sketches of `registers` registers (t); `seed` chooses the hash functions.
+    /// Makes a sketcher with `registers` registers (t); `seed` chooses the hash functions.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536.
@@ -48,8 +48,8 @@ impl FastSimilarity {
     }
 }
 
-/// Throws the values of one round, as pairs of register and fraction, and returns how many registers it
-/// filled.
+/// Throws the values of one round into registers, as pairs of register and fraction. Returns the number of registers
+/// that were empty and are now filled.
 #[inline(always)]
 fn throw(
     registers: &mut [u32],
@@ -132,13 +132,13 @@ mod tests {
 
     #[test]
     fn documented_trace() {
-        // The values of x, y and z in rounds 0 to 2: a register and a fraction in tenths.
+        // Values of the shingles x, y and z in rounds 0 to 2, each as a register and a fraction in tenths.
         let rounds = [[(0, 3), (2, 6), (0, 1)], [(1, 8), (1, 2), (2, 5)], [(0, 4), (2, 9), (1, 7)]];
         let of = |members: &[usize]| {
             let (mut registers, mut empty) = ([EMPTY; 3], 3);
             let mut last = 0;
             for (round, values) in rounds.iter().enumerate() {
-                // Values have 29 bits, as those of sketches with three registers.
+                // The values have 29 bits, because sketches with three registers have that many.
                 empty -= throw(&mut registers, round, 29, members.iter().map(|&member| values[member]));
                 last = round;
                 if empty == 0 {

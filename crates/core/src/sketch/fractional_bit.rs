@@ -2,31 +2,31 @@
 //!
 //! - **Paper.** Yuan, Long, Zhang, Luo, Zhang and Gui, *f-Fractional bit minwise hashing*, 2012
 //!   ([Yuan 2012](crate#sources)).
-//! - **Idea.** A storage budget need not be a whole number of bits per register. Above one bit, some
-//!   registers keep more bits than others ([`FractionalBit`]). Below one bit, a stored bit is the exclusive
-//!   or of the bits of several registers ([`XorBit`]), or some stored bits are that of two and the others
-//!   plain ([`ThreeQuarterBit`]).
-//! - **Symbols.** k → registers of the source for f ≥ 1, stored bits for f < 1 (E-23); wᵢ, bᵢ → shares and widths; n →
-//!   `halvings`; C₁, C₂ → [`Chance`].
-//! - **Formula.** The bits of a register are those of [`BBit`](super::b_bit::BBit). A mixture gives registers
-//!   to its groups in the order in which they are named, up to round(k·Σw), and the words of each group
-//!   follow those of the one before. Stored bit j of `XorBit` is the exclusive or of the lowest bits of
-//!   registers j·2ⁿ to j·2ⁿ + 2ⁿ − 1. `ThreeQuarterBit` has the pairs first, ⌊P/3⌋ of them in the printed
-//!   form and ⌊P/4⌋ in the exact one, and then the remaining registers one by one, in one plane.
-//! - **Cost.** The cost of the source. Each group of a mixture takes as many words as in `BBit`, and f < 1
-//!   takes ⌈k/32⌉. Comparisons are as in `BBit`.
-//! - **Error.** Mixtures: unbiased when pooled; variance with weights w (E-16), never below that of the better width at
-//!   equal storage (E-17). f < 1: consistent, clamped at low similarities (E-22). The laws of the counts are
-//!   checked below over 2000 families.
-//! - **Differs.** The variance, the numerator of R̂ for 1/2ⁿ (E-21), and ¾ bit, which is ⅔ as printed (E-24),
-//!   are corrected. The printed ¾ is there too. Groups can also be weighted by inverse variance. The layout
-//!   is that of `b_bit`.
-//! - **Vectors.** computed from the definition by another program, in `estimate/fractional_bit.rs`; the words
-//!   below are from a second implementation of the formula.
+//! - **Idea.** A storage budget need not be a whole number of bits per register. Above one bit, some registers keep
+//!   more bits than others ([`FractionalBit`]). Below one bit, registers share stored bits. [`XorBit`] stores the
+//!   exclusive or of the bits of several registers. [`ThreeQuarterBit`] stores one bit for some pairs of registers, and
+//!   one bit for each other register.
+//! - **Symbols.** f → the mean number of bits per register; k → registers of the source for f ≥ 1, stored bits for f <
+//!   1 (E-23); wᵢ, bᵢ → shares and widths; n → `halvings`; C₁, C₂ → [`Chance`].
+//! - **Formula.** The bits of a register are those of [`BBit`](super::b_bit::BBit). A mixture gives registers to its
+//!   groups in the order in which they are named, up to round(k·Σw). The words of the groups lie one after the other.
+//!   Stored bit j of `XorBit` is the exclusive or of the lowest bits of registers j·2ⁿ to j·2ⁿ + 2ⁿ − 1.
+//!   `ThreeQuarterBit` stores the pairs first, then the remaining registers one by one, in one plane. Of P registers,
+//!   it makes ⌊P/3⌋ pairs in the printed form and ⌊P/4⌋ in the exact one.
+//! - **Cost.** The cost of the source. Each group of a mixture takes as many words as in `BBit`. If f < 1, a sketch
+//!   takes ⌈k/32⌉ words. Comparisons cost the same as in `BBit`.
+//! - **Error.** A mixture is unbiased if its groups are pooled. Its variance contains the weights w (E-16), and is
+//!   never below that of the better width at equal storage (E-17). For f < 1 the estimate is consistent, and clamped at
+//!   low similarities (E-22). Tests below check the distributions of the counts over 2000 families of hash functions.
+//! - **Differs.** Three errors are corrected: the variance, the numerator of R̂ for 1/2ⁿ (E-21), and ¾ bit, which is ⅔
+//!   as printed (E-24). The printed ¾ is available, too. Groups can also be weighted by inverse variance. The layout is
+//!   that of `b_bit`.
+//! - **Vectors.** Another program computed the vectors in `estimate/fractional_bit.rs` from the definition. A second
+//!   implementation of the formula computed the words in the tests below.
 //!
-//! - **Use when** storage is fixed and hashing is cheap: 1/2ⁿ bit beats one bit at equal storage above R = 0.58, 0.70 and
-//!   0.80 for n = 1, 2 and 3.
-//! - **Do not** use f < 1 to save hashing: at equal registers, one bit is always better (E-23).
+//! - **Use when** storage is fixed and hashing is cheap: 1/2ⁿ bit beats one bit at equal storage above R = 0.58, 0.70
+//!   and 0.80 for n = 1, 2 and 3.
+//! - **Do not** use f < 1 to save hashing, because at equal registers one bit is always better (E-23).
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ use crate::estimate::Estimate;
 use crate::estimate::b_bit::Chance;
 use crate::estimate::fractional_bit::{self, Combination, WidthGroup};
 
-/// Keeps different numbers of bits of the registers of another sketch.
+/// Keeps more bits of some registers of another sketch than of others.
 #[derive(Debug, Clone)]
 pub struct FractionalBit {
     source: Arc<dyn Registers>,
@@ -48,14 +48,14 @@ pub struct FractionalBit {
 }
 
 impl FractionalBit {
-    /// Sketches that keep bᵢ bits of a share wᵢ of the registers of `source`, for each (bᵢ, wᵢ) of `mixture`.
+    /// Makes a sketcher that keeps bᵢ bits of a share wᵢ of the registers of `source`, for each (bᵢ, wᵢ) of `mixture`.
     ///
-    /// The widths must differ and the shares add up to 1. Shares are rounded to whole registers;
+    /// The widths must differ, and the shares must add up to 1. Shares are rounded to whole registers;
     /// [`groups`](Self::groups) returns the result.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a number of bits is not from 1 to 16 or comes
-    /// twice, if a share is not from 0 to 1, and if the shares do not add up to 1.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a number of bits is not from 1 to 16 or is
+    /// repeated, if a share is not from 0 to 1, or if the shares do not add up to 1.
     pub fn new(
         source: Arc<dyn Registers>,
         mixture: &[(u32, f64)],
@@ -87,23 +87,22 @@ impl FractionalBit {
         Ok(Self { source, groups, packings, combination })
     }
 
-    /// The widths, and the number of registers of each.
+    /// Returns the widths with the number of registers of each.
     #[must_use]
     pub fn groups(&self) -> &[WidthGroup] {
         &self.groups
     }
 
-    /// f: the mean number of bits per register, after rounding.
+    /// Returns f, the mean number of bits per register after rounding.
     #[must_use]
     pub fn bits_per_register(&self) -> f64 {
         fractional_bit::bits_per_register(&self.groups)
     }
 
-    /// The number of registers of each group in which two sketches agree. Elements after the last group are
-    /// 0.
+    /// Returns the number of registers per group in which two sketches agree. Elements after the last group are 0.
     ///
     /// # Panics
-    /// Panics if one of them has another length.
+    /// Panics if a sketch has another length than this sketcher's.
     #[must_use]
     pub fn matches(&self, a: &[u32], b: &[u32]) -> [usize; MOST_BITS as usize] {
         assert!(
@@ -155,7 +154,7 @@ impl Sketcher for FractionalBit {
     }
 }
 
-/// Stores one bit for 2ⁿ registers of another sketch: f = 1/2ⁿ.
+/// Stores one bit per 2ⁿ registers of another sketch, so that f = 1/2ⁿ.
 #[derive(Debug, Clone)]
 pub struct XorBit {
     source: Arc<dyn Registers>,
@@ -164,12 +163,12 @@ pub struct XorBit {
 }
 
 impl XorBit {
-    /// Sketches that store the exclusive or of the lowest bits of 2ⁿ registers of `source`, n = `halvings` from 0 to
-    /// 8; the number of registers must be a multiple of 2ⁿ.
+    /// Makes a sketcher that stores the exclusive or of the lowest bits of 2ⁿ registers of `source`, where n =
+    /// `halvings` is from 0 to 8. The number of registers must be a multiple of 2ⁿ.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `halvings` is more than 8, and if the registers of
-    /// `source` are not a multiple of 2ⁿ.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `halvings` is more than 8, or if the
+    /// number of registers of `source` is not a multiple of 2ⁿ.
     pub fn new(source: Arc<dyn Registers>, halvings: u32) -> Result<Self, Error> {
         if halvings > 8 {
             return Err(Error::out_of_range("the number of halvings", halvings, "from 0 to 8"));
@@ -183,29 +182,29 @@ impl XorBit {
         Ok(Self { source, halvings, packing })
     }
 
-    /// n: 2ⁿ registers share a stored bit.
+    /// Returns n: each stored bit belongs to 2ⁿ registers.
     #[must_use]
     pub fn halvings(&self) -> u32 {
         self.halvings
     }
 
-    /// k: the number of stored bits.
+    /// Returns k, the number of stored bits.
     #[must_use]
     pub fn stored_bits(&self) -> usize {
         self.packing.values()
     }
 
-    /// The number of stored bits of two sketches that agree.
+    /// Returns the number of stored bits in which two sketches agree.
     ///
     /// # Panics
-    /// Panics if one of them has another length.
+    /// Panics if a sketch has another length than this sketcher's.
     #[must_use]
     pub fn matches(&self, a: &[u32], b: &[u32]) -> usize {
         self.packing.matches(a, b)
     }
 }
 
-/// The exclusive or of some registers. Only its lowest bit counts.
+/// Returns the exclusive or of the bits of some registers. Only its lowest bit is meaningful.
 fn exclusive_or(values: &[u32], begin: usize, count: usize) -> u32 {
     (begin..begin + count).fold(0, |seen, i| seen ^ register_bits(i, values[i]))
 }
@@ -234,18 +233,18 @@ impl Sketcher for XorBit {
     }
 }
 
-/// The form of ¾ bit.
+/// Share of the registers that ¾ bit pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 #[cfg_attr(feature = "exhaustive", expect(clippy::exhaustive_enums, reason = "tests list all of them"))]
 pub enum ThreeQuarter {
-    /// Half of the stored bits are pairs, as in [Yuan 2012](crate#sources), (36): ⅔ bit per register.
+    /// Half of the stored bits are pairs, as in [Yuan 2012](crate#sources), (36). The result is ⅔ bit per register.
     Paper,
-    /// A third of the stored bits are pairs: ¾ bit per register.
+    /// A third of the stored bits are pairs. The result is ¾ bit per register.
     Exact,
 }
 
-/// Stores one bit for some pairs of registers of another sketch, and one for each other register.
+/// Stores one bit per pair for some registers of another sketch, and one bit for each other register.
 #[derive(Debug, Clone)]
 pub struct ThreeQuarterBit {
     source: Arc<dyn Registers>,
@@ -254,9 +253,9 @@ pub struct ThreeQuarterBit {
 }
 
 impl ThreeQuarterBit {
-    /// Sketches that pair two thirds (`Paper`) or half (`Exact`) of the registers of `source`, of which there
-    /// must be 4 or more. If the number does not divide evenly, the remaining registers are not paired, and
-    /// the estimator uses the actual shares.
+    /// Makes a sketcher that pairs two thirds (`Paper`) or half (`Exact`) of the registers of `source`, which must have
+    /// 4 or more. If the number does not divide evenly, the remaining registers are not paired, and the estimator uses
+    /// the actual shares.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `source` has fewer than 4 registers.
@@ -272,22 +271,22 @@ impl ThreeQuarterBit {
         Ok(Self { source, pairs, packing: Packing::new(registers - pairs, 1) })
     }
 
-    /// k: the number of stored bits.
+    /// Returns k, the number of stored bits.
     #[must_use]
     pub fn stored_bits(&self) -> usize {
         self.packing.values()
     }
 
-    /// w: the share of the stored bits that are exclusive ors of two registers.
+    /// Returns w, the share of the stored bits that are exclusive ors of two registers.
     #[must_use]
     pub fn paired_share(&self) -> f64 {
         self.pairs as f64 / self.stored_bits() as f64
     }
 
-    /// The number of stored bits of two sketches that agree.
+    /// Returns the number of stored bits in which two sketches agree.
     ///
     /// # Panics
-    /// Panics if one of them has another length.
+    /// Panics if a sketch has another length than this sketcher's.
     #[must_use]
     pub fn matches(&self, a: &[u32], b: &[u32]) -> usize {
         self.packing.matches(a, b)
@@ -382,7 +381,8 @@ mod tests {
         assert_eq!((made.stored_bits(), made.paired_share()), (300, fractional_bit::THREE_QUARTER_EXACT));
     }
 
-    /// The pooled estimator is linear in this count, so this is the variance with w, and not w² (E-16).
+    /// The pooled estimator is linear in this count. The test therefore shows that its variance contains w, not w²
+    /// (E-16).
     #[test]
     fn the_matches_of_mixtures_follow_their_law() {
         for (mixture, shared) in [

@@ -1,29 +1,30 @@
 //! Improved consistent weighted sampling.
 //!
 //! - **Paper.** Ioffe, *Improved consistent sampling, weighted minhash and L1 sketching*, 2010.
-//! - **Idea.** For every shingle a register draws steps on the axis of weights, evenly spaced in their
-//!   logarithm, and a rank for each step. A weight has the rank of the step below it, and the shingle of
-//!   least rank is the sample. Two documents have the same sample, including the step, with probability Jw.
-//! - **Symbols.** r, β → the steps' distance and shift; c → the score; t → the step; a → the rank; k → `registers`.
-//! - **Formula.** r, c of Gamma(2, 1) and β uniform, all keyed by shingle and register (see [`Draw`](crate::kernel::Draw)):
-//!   t = ⌊ln w / r + β⌋, ln a = ln c − r(t − β + 1). The key of a shingle is fmix64(x ⊕ s₀), sᵢ the numbers of
-//!   `SplitMix64` from the seed; the salt of register i is sᵢ₊₁. The register holds 32 bits of the key and t.
-//! - **Cost.** k linear hashes of 32 bits per shingle, and about twenty draws per register that the kernel
-//!   finishes, for a document of any length. For k = 128 and 2000 shingles, it takes ten to twelve times as
-//!   long as [`MinHash`](super::MinHash) on the same vector kernel, and four to five times on the portable
-//!   one; less for longer documents, more for shorter ones (the benchmark `weighted` of this crate). 4k bytes
-//!   per sketch.
-//! - **Error.** unbiased for Jw, variance Jw(1−Jw)/k; checked by statistical tests. Registers of 32 bits
-//!   agree by accident with probability 2⁻³². Uniform numbers have 21 bits or more, which moves probabilities
+//! - **Idea.** For every shingle a register draws steps on the axis of weights, evenly spaced in their logarithm, and a
+//!   rank for each step. A weight has the rank of the step below it, and the sample is the shingle of least rank. Two
+//!   documents have the same sample, including the step, with probability Jw.
+//! - **Symbols.** r, β → the distance and the shift of the steps; c → the score; t → the step; a → the rank; k →
+//!   `registers`.
+//! - **Formula.** r and c have the distribution Gamma(2, 1) and β is uniform, all keyed by shingle and register (see
+//!   [`Draw`](crate::kernel::Draw)): t = ⌊ln w / r + β⌋, ln a = ln c − r(t − β + 1). The key of a shingle is fmix64(x ⊕
+//!   s₀), where sᵢ are the numbers of `SplitMix64` from the seed. The salt of register i is sᵢ₊₁. The register holds 32
+//!   bits of a hash of the key and t.
+//! - **Cost.** k linear hashes of 32 bits per shingle, and about twenty draws per register that the kernel finishes,
+//!   for a document of any length. For k = 128 and 2000 shingles, it takes ten to twelve times as long as
+//!   [`MinHash`](super::MinHash) on the same vector kernel, and four to five times on the portable kernel. The factor
+//!   falls with the length of the document (the benchmark `weighted` of this crate). 4k bytes per sketch.
+//! - **Error.** The estimate is unbiased for Jw, with variance Jw(1−Jw)/k; statistical tests check both. Registers of
+//!   32 bits agree by accident with probability 2⁻³². Uniform numbers have 21 bits or more, which moves probabilities
 //!   by 2⁻²⁰.
-//! - **Differs.** The paper compares a itself. Here only logarithms are compared, so that weights from 10⁻³⁰⁰
-//!   to 10³⁰⁰ are possible.
-//! - **Vectors.** by another program, in the kernel's tests; sketches: golden values of our own.
+//! - **Differs.** The paper compares a itself. Here only logarithms are compared, so that weights from 10⁻³⁰⁰ to 10³⁰⁰
+//!   are possible.
+//! - **Vectors.** Another program computed the vectors in the kernel's tests. The golden values of sketches come from
+//!   this crate itself.
 //!
-//! - **Use when** sketches of fewer registers must be the beginnings of those of more. Otherwise
+//! - **Use when** sketches of fewer registers must be the beginnings of sketches of more registers. Otherwise
 //!   [`dart`](super::dart) has the same error and is several times faster.
-//! - **Do not** merge sketches, because the sample of a union of weights does not follow from those of its
-//!   parts.
+//! - **Do not** merge sketches, because the sample of a union of weights does not follow from the samples of its parts.
 
 use super::minhash::{EMPTY, check_registers};
 use super::weighted_sketcher::{WeightedSketcher, register};
@@ -41,7 +42,7 @@ pub struct Icws {
 }
 
 impl Icws {
-    /// A family of `registers` samplers drawn by `seed`, on the fastest kernel of this machine.
+    /// Makes a sketcher with `registers` samplers, which `seed` chooses, on the fastest kernel of this machine.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536.
@@ -53,19 +54,19 @@ impl Icws {
         Ok(Self { seed, salts, kernel: Kernel::detect() })
     }
 
-    /// Uses another kernel. The sketches are the same.
+    /// Sets the kernel. All kernels give the same sketches.
     #[must_use]
     pub fn with_kernel(self, kernel: Kernel) -> Self {
         Self { kernel, ..self }
     }
 
-    /// k: the number of registers.
+    /// Returns k, the number of registers.
     #[must_use]
     pub fn registers(&self) -> usize {
         self.salts.len()
     }
 
-    /// Writes the register that `register` makes of each sample's key and step.
+    /// Writes one register per sample: the value that `register` computes from the sample's key and step.
     pub(super) fn samples_into(
         &self,
         set: &WeightedSet,

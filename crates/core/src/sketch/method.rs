@@ -1,4 +1,4 @@
-//! The list of sketches: their text forms, and their construction.
+//! Kinds of sketches: the list of all, their text forms, and their construction.
 //!
 //! | text form | sketch |
 //! |---|---|
@@ -9,9 +9,9 @@
 //! | `b-bit:2/minhash:256`, `bit-hash/minhash:256` | bits of registers |
 //! | `fractional:1x0.5+2x0.5/minhash:256`, `fractional,pooled:…` | a mixture of widths |
 //! | `xor:1/minhash:256`, `three-quarter/minhash:256`, `three-quarter,paper/…` | less than one bit per register |
-//! | `connected:4x1/minhash:256`, `odd:1024/minhash:256` | joined bits, parities |
-//! | `dart:128`, `icws:128`, `cws:128`, `zero-bit:128` | samples of weighted shingles; without weights, by their counts |
-//! | `sectional:s=2/minhash:128`, `s=2,last`, `s=2,mask`, `s=2,tolerant`, `s=2,pre` | registers with places |
+//! | `connected:4x1/minhash:256`, `odd:1024/minhash:256` | joined bits; parities of an odd sketch |
+//! | `dart:128`, `icws:128`, `cws:128`, `zero-bit:128` | samples of weighted shingles; without a weighting, weights are counts |
+//! | `sectional:s=2/minhash:128`, `s=2,last`, `s=2,mask`, `s=2,tolerant`, `s=2,pre` | registers with the sections of their shingles |
 
 use std::fmt;
 use std::str::FromStr;
@@ -35,90 +35,90 @@ use crate::estimate;
 use crate::estimate::b_bit::Chance;
 use crate::estimate::fractional_bit::{Combination, WidthGroup};
 
-/// A sketch whose words are registers.
+/// A kind of sketch whose words are registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 #[cfg_attr(feature = "exhaustive", expect(clippy::exhaustive_enums, reason = "tests list all of them"))]
 pub enum Base {
     /// The minima of k functions.
     MinHash,
-    /// The minima of k functions of another family.
+    /// The minima of k functions of another hash family.
     FamilyMinHash(Family),
     /// The minima and maxima of k/2 functions.
     MinMax,
-    /// The least values in k bins of one function; empty bins are copied from random others.
+    /// The least values in k bins of one function; an empty bin copies a random other bin.
     OnePermutation,
-    /// The least values in k bins of one function; empty bins are copied from the next.
+    /// The least values in k bins of one function; an empty bin copies the next bin that is not empty.
     OnePermutationRotation,
-    /// Minima drawn without replacement.
+    /// The minima of shingles drawn without replacement.
     SuperMinHash,
-    /// Rounds of minima until every register is filled.
+    /// The minima of rounds, until every register is filled.
     FastSimilarity,
 }
 
-/// Registers of one kind.
+/// Registers of one kind, with their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct RegisterSource {
     /// The kind of the registers.
     pub base: Base,
-    /// k: the number of registers.
+    /// Number of registers (k).
     pub registers: usize,
 }
 
-/// Widths of bits and the shares of registers that have them, in thousandths; at most four.
+/// Widths in bits, each with the share of registers that have it, in thousandths; at most four widths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mixture {
     parts: [(u8, u16); 4],
     len: usize,
 }
 
-/// A sketch and its size.
+/// A kind of sketch and its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 #[cfg_attr(feature = "exhaustive", expect(clippy::exhaustive_enums, reason = "tests list all of them"))]
 pub enum Method {
     /// Whole registers.
     Registers(RegisterSource),
-    /// The bins of one-permutation hashing, of which some stay empty.
+    /// The bins of one-permutation hashing, some of which stay empty; the number is the number of bins.
     RawOnePermutation(usize),
-    /// The k least values.
+    /// The k least values of one function; the number is k.
     BottomK(usize),
-    /// The lowest b bits of every register.
+    /// The lowest b bits of every register; the number is b.
     BBit(u32, RegisterSource),
     /// The parity of every register.
     BitHash(RegisterSource),
-    /// Some registers with more bits, some with fewer.
+    /// A mixture of registers with more bits and registers with fewer.
     Fractional(Mixture, Combination, RegisterSource),
-    /// One bit for 2ⁿ registers.
+    /// One bit per 2ⁿ registers; the number is n.
     Xor(u32, RegisterSource),
-    /// Bits for single registers and for pairs.
+    /// One bit for each single register and for each pair.
     ThreeQuarter(ThreeQuarter, RegisterSource),
-    /// Groups of registers that must agree together: their size, and the number of bits of each register.
+    /// Groups of registers that must agree together: the size of a group, and the number of bits per register.
     Connected(usize, u32, RegisterSource),
-    /// The parities of indexed registers, in this many bits.
+    /// An odd sketch, in which each register flips one bit; the number is the number of bits.
     Odd(usize, RegisterSource),
-    /// Minima with the sections of their shingles.
+    /// Minima with the sections of their shingles (post-tag).
     Sectional {
-        /// s: the number of sections.
+        /// Number of sections (s).
         sections: usize,
-        /// The tag of shingles in several sections.
+        /// The section of a shingle that occurs in several sections.
         policy: Policy,
-        /// k: the number of registers.
+        /// Number of registers (k).
         registers: usize,
     },
-    /// Minima with their fine positions, which agree within half a section.
+    /// Minima with fine positions, which agree if they are at most half a section apart.
     Tolerant {
-        /// s: the number of sections.
+        /// Number of sections (s).
         sections: usize,
-        /// k: the number of registers.
+        /// Number of registers (k).
         registers: usize,
     },
-    /// Registers of shingles that are hashed together with their sections.
+    /// Registers of shingles that were hashed together with their sections (pre-tag).
     PreTagged {
-        /// s: the number of sections.
+        /// Number of sections (s).
         sections: usize,
-        /// The registers.
+        /// Kind and number of the registers.
         source: RegisterSource,
     },
     /// Samples of weighted shingles.
@@ -126,7 +126,7 @@ pub enum Method {
 }
 
 impl Base {
-    /// Whether registers may be copies of one another.
+    /// Reports whether registers may be copies of one another.
     #[must_use]
     pub fn is_one_permutation(self) -> bool {
         match self {
@@ -144,12 +144,12 @@ impl RegisterSource {
     /// Makes the sketcher.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless there are 1 to 65,536 registers, and for
-    /// `min-max` an even number of them.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless the number of registers is from 1 to
+    /// 65,536, and even for `min-max`.
     pub fn build(self, seed: u64) -> Result<Arc<dyn Registers>, Error> {
         let k = self.registers;
         let densified = |densification| {
-            // Only the raw form has no registers, and it is no [`Base`].
+            // This error cannot occur: only the raw form has no registers, and no [`Base`] stands for it.
             let bins = OnePermutation::new(k, densification, seed)?;
             bins.densified().ok_or_else(|| Error::parse("base of a sketch", "raw", "a densified form"))
         };
@@ -175,14 +175,14 @@ impl Mixture {
 }
 
 impl Method {
-    /// `MinHash` with this many registers.
+    /// Returns `MinHash` with this many registers.
     #[must_use]
     pub fn minhash(registers: usize) -> Self {
         Self::Registers(RegisterSource { base: Base::MinHash, registers })
     }
 
-    /// One method of each kind and variant for sets, with about `size` registers or stored bits, where `size`
-    /// is a multiple of 4. Methods for weighted sets are in [`WeightedMethod::all`].
+    /// Returns one method of each kind and variant for sets, with about `size` registers or stored bits. `size` must be
+    /// a multiple of 4. Methods for weighted sets are in [`WeightedMethod::all`].
     #[must_use]
     pub fn all(size: usize) -> Vec<Self> {
         let bases = [
@@ -228,8 +228,8 @@ impl Method {
     /// Makes the sketcher.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a number of the method lies outside of its range:
-    /// registers, bits, shares or sections. The constructors of the sketches, such as [`BBit::new`], list the ranges.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a number of registers, bits, shares or
+    /// sections is out of its range. The constructors of the sketches, such as [`BBit::new`], list the ranges.
     pub fn build(self, seed: u64) -> Result<Arc<dyn Sketcher>, Error> {
         Ok(match self {
             Self::Registers(source) => source.build(seed)?,
@@ -263,15 +263,15 @@ impl Method {
         })
     }
 
-    /// The number of registers by which documents can be banded; `None` if they cannot.
+    /// Returns the number of registers by which documents can be banded; `None` if the sketch cannot be banded.
     ///
-    /// A band of these registers agrees with probability Jʳ.
+    /// A band of r such registers agrees with probability Jʳ.
     #[must_use]
     pub fn bandable(self) -> Option<usize> {
         match self {
             Self::Registers(source) => Some(source.registers),
             Self::Weighted(method) => method.bandable(),
-            // Bits agree by chance, and a positional register agrees in more than its minimum.
+            // Bits also agree by chance, and a register with a position agrees only if the position does, too.
             Self::RawOnePermutation(_)
             | Self::BottomK(_)
             | Self::BBit(..)
@@ -287,8 +287,8 @@ impl Method {
         }
     }
 
-    /// Whether registers of a sketch may be copies of one another. Copies lie beside each other, so such registers are
-    /// compared in a shuffled order.
+    /// Reports whether registers of a sketch may be copies of one another. Copies lie beside each other, so the
+    /// registers of such a sketch are compared in a shuffled order.
     #[must_use]
     pub fn copies_registers(self) -> bool {
         match self {
@@ -309,7 +309,7 @@ impl Method {
         }
     }
 
-    /// The number of registers from which a sketch is made, or of values that it keeps.
+    /// Returns the number of registers from which a sketch is made, or the number of values that it keeps.
     #[must_use]
     pub fn registers(self) -> usize {
         match self {
@@ -328,20 +328,20 @@ impl Method {
         }
     }
 
-    /// The number of bytes of one sketch; 0 for a sketch that cannot be made.
+    /// Returns the number of bytes per sketch; 0 if the sketch cannot be made.
     #[must_use]
     pub fn size_bytes(self) -> usize {
         self.build(1).map_or(0, |sketcher| sketcher.words() * size_of::<u32>())
     }
 
-    /// The variance of the estimate for large documents of this similarity, whose shared shingles stand in
-    /// the same places.
+    /// Returns the variance of the estimate at this similarity, for large documents whose shared shingles stand at the
+    /// same places.
     #[must_use]
     pub fn variance(self, similarity: f64) -> f64 {
         let one = Chance::sparse(1);
         match self {
-            // For large documents all kinds of registers have the same variance; for small ones some have a
-            // lower one.
+            // For large documents all kinds of registers have the same variance. For small documents some kinds have a
+            // lower variance.
             Self::Registers(_)
             | Self::RawOnePermutation(_)
             | Self::BottomK(_)
@@ -383,7 +383,7 @@ impl Method {
         }
     }
 
-    /// The number of hash values per shingle of a long document.
+    /// Returns the number of hash values that are computed per shingle of a long document.
     #[must_use]
     pub fn hashes_per_shingle(self) -> usize {
         let of = |source: RegisterSource| match source.base {
@@ -520,7 +520,7 @@ impl FromStr for Mixture {
                 return Err(wrong());
             }
             let thousandths = (number * 1000.0).round();
-            // Two computations of one decimal, by parsing and by division, both give the nearest number.
+            // Parsing and dividing give the same number for the same decimal, because both round to the nearest number.
             if thousandths / 1000.0 != number {
                 let expected = format!("in whole thousandths, such as {}", thousandths / 1000.0);
                 return Err(Error::out_of_range("the share of a width", share, &expected));
@@ -548,14 +548,15 @@ impl FromStr for Method {
             },
             Some((packing, source)) => Self::packed(packing, source.parse()?).ok_or_else(wrong)??,
         };
-        // Constructing the sketcher refuses invalid numbers here, before a run begins.
+        // Constructing the sketcher here refuses invalid numbers before a run begins.
         method.build(1)?;
         Ok(method)
     }
 }
 
 impl Method {
-    /// Parses the part before the `/`, over registers; `None` if it is no such form.
+    /// Parses the part before the `/`, for a sketch of the registers of `source`. Returns `None` if the part has no
+    /// known form.
     fn packed(packing: &str, source: RegisterSource) -> Option<Result<Self, Error>> {
         let number = |text: &str| text.parse::<usize>().ok();
         let bits = |text: &str| text.parse::<u32>().ok();
@@ -688,7 +689,7 @@ mod tests {
         }
     }
 
-    /// docs/sources/bits.md#variance-times-stored-bits: variance times stored bits, at equal storage.
+    /// Compares variance times stored bits with docs/sources/bits.md#variance-times-stored-bits, at equal storage.
     #[test]
     fn documented_storage_table() {
         #[rustfmt::skip]

@@ -5,14 +5,15 @@
 //! - **Idea.** The greatest value of a hash function is as good a sample of the document as the least one.
 //!   Keeping both takes half as many functions for k registers.
 //! - **Symbols.** k → `registers`, even; u = |A∪B|, a = |A∩B|.
-//! - **Formula.** The functions hᵢ of [`minhash`](super::minhash) with k/2 registers and the same seed. Register i < k/2 is
-//!   min hᵢ; register k/2 + i is 2³² − 1 − max hᵢ, which is the minimum of −aᵢ·m(x) − bᵢ − 1 mod 2³².
+//! - **Formula.** The functions hᵢ of [`minhash`](super::minhash) with k/2 registers and the same seed. Register i <
+//!   k/2 is min hᵢ; register k/2 + i is 2³² − 1 − max hᵢ, which is the minimum of −aᵢ·m(x) − bᵢ − 1 mod 2³².
 //! - **Cost.** The cost of [`minhash`](super::minhash) with k registers; 4k bytes per sketch.
-//! - **Error.** unbiased, variance (J/k)·(u+a−2)/(u−1) − 2J²/k, at most J(1−J)/k; tests here.
-//! - **Differs.** The complement of a maximum is stored, so that every register is a minimum: an empty
-//!   document has empty registers, and sketches merge by minimum. One vector kernel fills all registers with
-//!   one multiplication each, so that fewer coefficients are drawn, but no time is saved.
-//! - **Vectors.** the variance and the worked example, by another program.
+//! - **Error.** The estimate is unbiased, with variance (J/k)·(u+a−2)/(u−1) − 2J²/k, which is at most J(1−J)/k. The
+//!   tests in this file check it.
+//! - **Differs.** The complement of a maximum is stored, so that every register is a minimum. Therefore an empty
+//!   document has empty registers, and sketches merge by minimum. One vector kernel fills all registers with one
+//!   multiplication each. This draws fewer coefficients than `MinHash`, but saves no time.
+//! - **Vectors.** Another program computed the variance and the worked example.
 //!
 //! - **Use when** documents have few shingles, where its variance is lower than that of `MinHash` at the same cost.
 //! - **Do not** expect a difference for long documents: beyond a few hundred shingles it is below 1 %.
@@ -25,7 +26,7 @@ use crate::kernel::{Kernel, Linear};
 use super::minhash::EMPTY;
 use super::{Registers, Sketcher, Statistic, merge_minima};
 
-/// Makes sketches of k/2 minima and k/2 maxima.
+/// Makes sketches of the minima and the maxima of k/2 functions.
 #[derive(Debug, Clone)]
 pub struct MinMax {
     seed: u32,
@@ -35,10 +36,11 @@ pub struct MinMax {
 }
 
 impl MinMax {
-    /// A family of `registers`/2 hash functions drawn by `seed`, on the fastest kernel of this machine.
+    /// Makes a sketcher with `registers`/2 hash functions, which `seed` chooses, on the fastest kernel of this machine.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is even and from 2 to 65,536.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is even and from 2 to
+    /// 65,536.
     pub fn new(registers: usize, seed: u64) -> Result<Self, Error> {
         if !(2..=1 << 16).contains(&registers) || registers % 2 == 1 {
             return Err(Error::out_of_range(
@@ -55,7 +57,7 @@ impl MinMax {
                 ((drawn >> 32) as u32 | 1, drawn as u32)
             })
             .unzip();
-        // !(a·x + b) = −a·x + !b.
+        // A maximum is stored as a minimum of the complement, and !(a·x + b) = −a·x + !b.
         multipliers.extend_from_within(..);
         multipliers[registers / 2..].iter_mut().for_each(|a| *a = a.wrapping_neg());
         offsets.extend_from_within(..);
@@ -63,7 +65,7 @@ impl MinMax {
         Ok(Self { seed, multipliers, offsets, kernel: Kernel::detect() })
     }
 
-    /// Uses another kernel. The sketches are the same.
+    /// Sets the kernel. All kernels give the same sketches.
     #[must_use]
     pub fn with_kernel(self, kernel: Kernel) -> Self {
         Self { kernel, ..self }
@@ -128,7 +130,7 @@ mod tests {
 
     #[test]
     fn documented_example() {
-        // Minima 5 and 5, maxima 87 and 99.
+        // The minima are 5 and 5, and the maxima are 87 and 99.
         let estimate = MinMax::new(2, 1).unwrap().estimate(&[5, !87], &[5, !99]);
         assert_eq!(estimate.value, 0.5);
     }

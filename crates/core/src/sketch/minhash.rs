@@ -2,23 +2,23 @@
 //!
 //! - **Paper.** Broder, *On the resemblance and containment of documents*, 1997; Hassanian-esfahani 2018, §2,
 //!   Bergillos 2018, §4, and [Anonymous](crate#sources), §1.
-//! - **Idea.** Under a random order of all shingles, the first shingle of A and the first of B are the same one with
-//!   probability J(A, B). A register keeps the least value of one hash function over the document, and the
-//!   share of registers in which two documents agree estimates their Jaccard similarity.
-//! - **Symbols.** k → `registers`; hᵢ(x) = aᵢ·m(x) + bᵢ mod 2³², m folding the shingle to 32 mixed bits, aᵢ odd.
-//! - **Formula.** The seed starts `SplitMix64`. The upper half of its first number is s. Each further number n gives one function:
-//!   aᵢ = (n ≫ 32) | 1, bᵢ = n mod 2³². A shingle x folds to m(x) = fmix32(((x mod 2³²) + 0x9e3779b1 · (x ≫ 32))
-//!   mod 2³² ⊕ s).
-//! - **Cost.** k multiplications per shingle, vectorised: about 7 ns for k = 128 with AVX-512; 4k bytes per
+//! - **Idea.** Under a random order of all shingles, the first shingle of A and the first of B are the same shingle
+//!   with probability J(A, B). A register keeps the least value of one hash function over the document. The share of
+//!   registers in which two documents agree estimates their Jaccard similarity.
+//! - **Symbols.** k → `registers`; hᵢ(x) = aᵢ·m(x) + bᵢ mod 2³², where m folds the shingle to 32 mixed bits and aᵢ is
+//!   odd.
+//! - **Formula.** The seed starts `SplitMix64`. The upper half of its first number is s. Each further number n gives
+//!   one function: aᵢ = (n ≫ 32) | 1, bᵢ = n mod 2³². A shingle x folds to m(x) = fmix32(((x mod 2³²) + 0x9e3779b1 · (x
+//!   ≫ 32)) mod 2³² ⊕ s).
+//! - **Cost.** k multiplications per shingle, vectorised: about 7 ns per shingle for k = 128 with AVX-512; 4k bytes per
 //!   sketch.
-//! - **Error.** unbiased, variance J(1−J)/k; checked by statistical tests over consecutive ids, random ids and the
-//!   shingles of texts. Registers of 32 bits let two documents of n shingles each agree by accident with
-//!   probability n/2³³ on average: 0.0001 for a million shingles.
-//! - **Differs.** The works use aᵢ·x + bᵢ on raw row numbers, which is not min-wise on structured ids (E-35),
-//!   and allow aᵢ = 0 (E-33) or aᵢ even, which loses shingles. Here ids are mixed first and aᵢ is odd, so
-//!   that every hᵢ is a permutation of the mixed keys. Registers are compared one by one, never as sets
-//!   (E-09).
-//! - **Vectors.** golden values of our own.
+//! - **Error.** The estimate is unbiased, with variance J(1−J)/k. Statistical tests check both for consecutive ids,
+//!   random ids and the shingles of texts. Registers of 32 bits let two documents of n shingles each agree by accident
+//!   with probability n/2³³ on average, which is 0.0001 for a million shingles.
+//! - **Differs.** The sources use aᵢ·x + bᵢ on raw row numbers, which is not min-wise on structured ids (E-35), and
+//!   allow aᵢ = 0 (E-33) or aᵢ even, which loses shingles. Here ids are mixed first and aᵢ is odd, so that every hᵢ is
+//!   a permutation of the mixed keys. Registers are compared one by one, never as sets (E-09).
+//! - **Vectors.** Golden values that this crate computed itself.
 //!
 //! - **Use when** in doubt. Registers merge by minimum, so parts of a document can be sketched separately.
 //! - **Do not** use it for documents of far more than 10⁷ shingles if an estimate finer than 0.001 matters.
@@ -29,10 +29,10 @@ use crate::estimate::{self, Estimate};
 use crate::hash::SplitMix64;
 use crate::kernel::{Kernel, Linear};
 
-/// The value of every register of a document without shingles.
+/// Value of every register of a document without shingles.
 pub const EMPTY: u32 = u32::MAX;
 
-/// The most registers of a sketch.
+/// Greatest number of registers of a sketch.
 pub(super) const MOST_REGISTERS: usize = 1 << 16;
 
 pub(super) fn check_registers(registers: usize) -> Result<(), Error> {
@@ -43,7 +43,7 @@ pub(super) fn check_registers(registers: usize) -> Result<(), Error> {
     }
 }
 
-/// Makes sketches of k minima.
+/// Makes sketches of the minima of k functions.
 #[derive(Debug, Clone)]
 pub struct MinHash {
     seed: u32,
@@ -53,7 +53,7 @@ pub struct MinHash {
 }
 
 impl MinHash {
-    /// A family of `registers` hash functions drawn by `seed`, on the fastest kernel of this machine.
+    /// Makes a sketcher with `registers` hash functions, which `seed` chooses, on the fastest kernel of this machine.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536.
@@ -70,13 +70,13 @@ impl MinHash {
         Ok(Self { seed, multipliers, offsets, kernel: Kernel::detect() })
     }
 
-    /// Uses another kernel. The sketches are the same.
+    /// Sets the kernel. All kernels give the same sketches.
     #[must_use]
     pub fn with_kernel(self, kernel: Kernel) -> Self {
         Self { kernel, ..self }
     }
 
-    /// k: the number of registers.
+    /// Returns k, the number of registers.
     #[must_use]
     pub fn registers(&self) -> usize {
         self.multipliers.len()

@@ -1,24 +1,24 @@
-//! Sketches: a document's set of shingles in a few hundred bytes, from which similarity can be estimated.
+//! Sketches: the shingle set of a document in a few hundred bytes, from which similarity can be estimated.
 //!
-//! A sketch is a row of registers. All rows of a corpus lie in one flat [`Sketches`] matrix, so that there is no
-//! allocation per document and a row is a plain slice.
+//! A sketch is a row of registers. All rows of a corpus lie in one flat [`Sketches`] matrix. Therefore a new document
+//! needs no allocation of its own, and a row is a plain slice.
 //!
 //! | sketch | registers agree with probability | use when |
 //! |---|---|---|
-//! | [`minhash`] | J | always, until memory or speed says otherwise |
-//! | [`family`] | J | results with a hash family of the [sources](crate#sources) are to be repeated |
-//! | [`min_max`] | J | each function should give two registers |
-//! | [`one_permutation`] | J (densified) | documents are long and hashing is what takes the time |
+//! | [`minhash`] | J | always, unless memory or speed matters more |
+//! | [`family`] | J | results with a hash family of the [sources](crate#sources) should be repeated |
+//! | [`min_max`] | J | documents have few shingles |
+//! | [`one_permutation`] | J (densified) | documents are long and hashing takes most of the time |
 //! | [`super_minhash`], [`fast_similarity`] | J | documents are short and the variance matters |
-//! | [`bottom_k`] | – | sets are to be merged and counted; it cannot be banded |
-//! | [`b_bit`], [`bit_hash`] | 2⁻ᵇ + (1 − 2⁻ᵇ)J | sketches are kept by the million and compared, not banded |
-//! | [`fractional_bit`] | see the module | a storage budget lies between whole bits, or similarities near 1 matter only |
-//! | [`connected_bit`], [`odd`] | see the modules | comparisons are to be few and wide; similarities near 1 |
-//! | [`sectional`] | qJ | order matters: the same words in another order are to be told apart |
+//! | [`bottom_k`] | – | sets should be merged and counted; it cannot be banded |
+//! | [`b_bit`], [`bit_hash`] | 2⁻ᵇ + (1 − 2⁻ᵇ)J | millions of sketches are kept and compared, not banded |
+//! | [`fractional_bit`] | see the module | a storage budget lies between whole bits, or only similarities near 1 matter |
+//! | [`connected_bit`], [`odd`] | see the modules | comparisons should be few and wide, and only similarities near 1 matter |
+//! | [`sectional`] | qJ | order matters: a text and a reordered text should differ |
 //! | [`dart`], [`icws`], [`cws`], [`zero_bit`] | Jw; at least Jw | shingles have weights: see [`weighted`] |
 //!
-//! [`Method::all`] lists the sketches of sets, and [`WeightedMethod::all`] those of weighted sets. The tests
-//! of this crate go through these lists.
+//! [`Method::all`] lists the sketches of sets, and [`WeightedMethod::all`] lists the sketches of weighted sets. The
+//! tests of this crate go through both lists.
 
 pub mod b_bit;
 mod bias;
@@ -62,7 +62,7 @@ pub use packing::{DifferenceBound, HeadShape, ValueLayout};
 pub use weighted::WeightedMethod;
 pub use weighted_sketcher::WeightedSketcher;
 
-/// The number on which the value of an estimate depends, and with which it rises. A comparison of many pairs
+/// The number that determines the value of an estimate; the value rises with the number. A comparison of many pairs
 /// needs to count only this number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
@@ -72,11 +72,11 @@ pub enum Statistic {
     EqualWords,
     /// The number of bits of the two rows that agree. Bits after the last one are 0 in every row.
     EqualBits,
-    /// Another quantity.
+    /// A quantity other than equal words or equal bits.
     Other,
 }
 
-/// Makes sketches of one kind and compares them. A sketch is a row of words of 32 bits.
+/// Makes sketches of one kind and compares them. A sketch is a row of 32-bit words.
 ///
 /// The trait is sealed, because bands, filters and estimates rely on properties that are tested for each
 /// sketch of this crate. Another crate can use a sketcher, but not write one:
@@ -92,11 +92,11 @@ pub enum Statistic {
 /// }
 /// ```
 pub trait Sketcher: sealed::Sealed + fmt::Debug + Send + Sync {
-    /// The number of words of one sketch.
+    /// Returns the number of words of one sketch.
     fn words(&self) -> usize;
 
-    /// Writes the sketch of a document's shingles, given in document order, repeats included. Without shingles, every
-    /// word is [`EMPTY`](minhash::EMPTY).
+    /// Writes the sketch of a document's shingles, which are given in document order with repeats. If there are no
+    /// shingles, every word is [`EMPTY`](minhash::EMPTY).
     ///
     /// # Panics
     /// Panics if `out` does not have [`words`](Self::words) elements.
@@ -105,8 +105,8 @@ pub trait Sketcher: sealed::Sealed + fmt::Debug + Send + Sync {
     /// Estimates the similarity of two documents that both have shingles.
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate;
 
-    /// Writes the sketch of two documents taken together, from the sketches of each. Returns `false`, and
-    /// leaves `out` unchanged, if sketches of this kind cannot be merged.
+    /// Writes the sketch of the union of two documents, computed from their two sketches. If sketches of this kind
+    /// cannot be merged, it returns `false` and leaves `out` unchanged.
     ///
     /// # Panics
     /// Panics if sketches can be merged and one of the three slices does not have [`words`](Self::words)
@@ -116,19 +116,19 @@ pub trait Sketcher: sealed::Sealed + fmt::Debug + Send + Sync {
         false
     }
 
-    /// The number on which the value of the estimate depends, and with which it rises.
+    /// Returns the number that determines the value of the estimate.
     fn statistic(&self) -> Statistic {
         Statistic::Other
     }
 
-    /// Conditions that every pair whose estimate reaches the threshold fulfils, for sketches of more than one
-    /// bit per value. In a comparison of many pairs, only pairs that fulfil them need an estimate.
+    /// Returns conditions that a pair must meet for its estimate to reach the threshold. Sketches of one bit per value
+    /// have no conditions. In a comparison of many pairs, only pairs that meet all conditions need an estimate.
     fn bounds(&self, _threshold: f64) -> Vec<DifferenceBound> {
         vec![]
     }
 
-    /// The estimated value, computed from the shingles themselves: the Jaccard similarity, unless the sketch
-    /// also depends on the order or the number of shingles.
+    /// Returns the exact value that the sketch estimates, computed from the shingles. The value is the Jaccard
+    /// similarity, unless the sketch also depends on the order or the number of shingles.
     fn exact(&self, a: &[u64], b: &[u64]) -> f64 {
         let set = |shingles: &[u64]| shingles.iter().copied().collect::<HashSet<u64>>();
         let (a, b) = (set(a), set(b));
@@ -138,23 +138,23 @@ pub trait Sketcher: sealed::Sealed + fmt::Debug + Send + Sync {
     }
 }
 
-/// A sketcher whose words are registers, in each of which two documents agree with probability J. They can be
-/// banded, and bits can be taken from them. Sealed, as [`Sketcher`] is.
+/// A sketcher whose words are registers: each register of two documents agrees with probability J. Registers can be
+/// banded, and bit sketches can keep bits of them. The trait is sealed, as [`Sketcher`] is.
 pub trait Registers: Sketcher {}
 
-/// The bits of register i with value z that bit sketches take: fmix32(z ⊕ fmix32(i ⊕ 0x9e3779b9)). The value
-/// is mixed with the register's number, so that registers that hold copies of one value give different bits.
+/// Returns the bits of register i with value z, from which bit sketches take some: fmix32(z ⊕ fmix32(i ⊕ 0x9e3779b9)).
+/// The value is mixed with the register's number, so that registers that hold copies of one value give different bits.
 #[must_use]
 pub fn register_bits(register: usize, value: u32) -> u32 {
     crate::hash::fmix32(value ^ register_salt(register))
 }
 
-/// The part of this hash that depends on the number of the register.
+/// Returns the part of [`register_bits`] that depends only on the number of the register.
 fn register_salt(register: usize) -> u32 {
     crate::hash::fmix32(register as u32 ^ 0x9e37_79b9)
 }
 
-/// Merges sketches of which every word is a minimum over the shingles. Returns `true`.
+/// Merges two sketches whose words are minima over the shingles, and returns `true`.
 fn merge_minima(a: &[u32], b: &[u32], out: &mut [u32]) -> bool {
     assert!(a.len() == out.len() && b.len() == out.len(), "sketches of one spec have equally many words");
     for (out, (&a, &b)) in out.iter_mut().zip(a.iter().zip(b)) {
@@ -163,7 +163,7 @@ fn merge_minima(a: &[u32], b: &[u32], out: &mut [u32]) -> bool {
     true
 }
 
-/// The sketches of many documents: one flat matrix, with one row per document.
+/// The sketches of many documents, as one flat matrix with one row per document.
 ///
 /// ```
 /// use minwise::sketch::Sketches;
@@ -181,7 +181,7 @@ pub struct Sketches {
 }
 
 impl Sketches {
-    /// No rows yet; each will have this many registers.
+    /// Makes a matrix without rows, whose rows will have `registers` registers each.
     ///
     /// # Panics
     /// Panics if `registers` is 0.
@@ -191,11 +191,12 @@ impl Sketches {
         Self { registers, values: vec![] }
     }
 
-    /// The rows of `registers` values each that lie one after the other in `values`. The vector is moved, not
-    /// copied.
+    /// Makes a matrix of the rows in `values`, which lie one after the other with `registers` values each. The vector
+    /// is moved, not copied.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `registers` is 0 or `values` ends within a row.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `registers` is 0 or `values` ends within a
+    /// row.
     pub fn from_vec(registers: usize, values: Vec<u32>) -> Result<Self, Error> {
         if registers == 0 {
             return Err(Error::out_of_range("the number of registers", registers, "at least 1"));
@@ -207,69 +208,69 @@ impl Sketches {
         Ok(Self { registers, values })
     }
 
-    /// All values, row after row. Nothing is copied.
+    /// Returns all values, row after row, without copying them.
     #[must_use]
     pub fn into_vec(self) -> Vec<u32> {
         self.values
     }
 
-    /// The number of registers per row.
+    /// Returns the number of registers per row.
     #[must_use]
     pub fn registers(&self) -> usize {
         self.registers
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.values.len() / self.registers
     }
 
-    /// Whether there are no rows.
+    /// Reports whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// All values, row after row.
+    /// Returns all values, row after row.
     #[must_use]
     pub fn as_slice(&self) -> &[u32] {
         &self.values
     }
 
-    /// All values, row after row, to be written. Threads can fill disjoint rows of
+    /// Returns all values, row after row, for writing. Threads can fill disjoint rows of
     /// [`chunks_mut`](slice::chunks_mut) at the same time.
     #[must_use]
     pub fn as_mut_slice(&mut self) -> &mut [u32] {
         &mut self.values
     }
 
-    /// The rows in order.
+    /// Returns the rows in order.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[u32]> + DoubleEndedIterator + Clone {
         self.values.chunks_exact(self.registers)
     }
 
-    /// Adds rows of empty registers until there are `rows` rows, or removes the last rows.
+    /// Sets the number of rows to `rows`: appends rows of empty registers, or removes the last rows.
     pub fn resize(&mut self, rows: usize) {
         self.values.resize(rows * self.registers, minhash::EMPTY);
     }
 
-    /// Removes all rows and keeps their memory.
+    /// Removes all rows but keeps their memory for reuse.
     pub fn clear(&mut self) {
         self.values.clear();
     }
 
-    /// The row with this number.
+    /// Returns the row with this number.
     ///
     /// # Panics
-    /// Panics if there is no such row.
+    /// Panics if `row` is not less than the number of rows.
     #[inline]
     #[must_use]
     pub fn row(&self, row: usize) -> &[u32] {
         &self.values[row * self.registers..][..self.registers]
     }
 
-    /// Adds a row of empty registers and returns it, to be filled.
+    /// Appends a row of empty registers and returns the row, to be filled.
     #[inline]
     pub fn push(&mut self) -> &mut [u32] {
         let begin = self.values.len();
@@ -277,14 +278,14 @@ impl Sketches {
         &mut self.values[begin..]
     }
 
-    /// Adds all rows of another matrix after the rows of this one.
+    /// Appends all rows of `other`, and leaves `other` empty.
     ///
     /// # Panics
-    /// Panics if its rows have another length.
+    /// Panics if the rows of `other` have another length.
     pub fn append(&mut self, other: &mut Self) {
         assert_eq!(self.registers, other.registers, "rows of one length");
-        // An empty matrix takes the other one's memory, unless the caller reserved more for the rows that
-        // follow.
+        // An empty matrix takes the memory of `other`, which copies nothing. If its own memory is larger, it keeps that
+        // memory, because the caller reserved it for the rows that follow.
         if self.values.is_empty() && self.values.capacity() <= other.values.capacity() {
             std::mem::swap(&mut self.values, &mut other.values);
         } else {
@@ -292,9 +293,9 @@ impl Sketches {
         }
     }
 
-    /// Reserves memory for this many more rows, if there is enough.
+    /// Reserves memory for `rows` more rows. If the memory is not available, it does nothing.
     pub fn reserve(&mut self, rows: usize) {
-        // If the reservation fails, the matrix grows when it needs to.
+        // A failed reservation is no error, because the matrix still grows when rows are appended.
         let _ = self.values.try_reserve(rows.saturating_mul(self.registers));
     }
 }

@@ -7,14 +7,14 @@
 //!   only on the registers that differ.
 //! - **Symbols.** n → `bits`; k → registers of the source; z → [`difference`](Odd::difference).
 //! - **Formula.** Register i with value z flips bit `register_bits(i, z) mod n`. Ĵ = 1 + (n/4k)·ln(1 − 2z/n).
-//! - **Cost.** The cost of the source, and k flips per document; ⌈n/32⌉ words per sketch; a comparison is an
-//!   exclusive or and a count of ones.
-//! - **Error.** consistent; variance J(1−J)/k + Var\[z\]·((1/2k)/(1−2/n)^m)² with m = 2k(1−J) (E-11); the law
-//!   of z is checked below over 2000 families. From 2z = n on, the similarity is too low for the sketch, and
-//!   0 is reported.
-//! - **Differs.** Only the hash differs. The best k is about n/(4(1−J)): `estimate::odd::best_registers`.
-//! - **Vectors.** computed from the definition by another program, in `estimate/odd.rs`; the words below are
-//!   from a second implementation of the formula.
+//! - **Cost.** The cost of the source, and k flips per document; ⌈n/32⌉ words per sketch; a comparison is an exclusive
+//!   or and a count of ones.
+//! - **Error.** The estimate is consistent, with variance J(1−J)/k + Var\[z\]·((1/2k)/(1−2/n)^m)² and m = 2k(1−J)
+//!   (E-11). A test below checks the distribution of z over 2000 families of hash functions. If 2z ≥ n, the similarity
+//!   is too low for the sketch, and the estimate is 0.
+//! - **Differs.** Only the hash differs. The best k is about n/(4(1−J)): see `estimate::odd::best_registers`.
+//! - **Vectors.** Another program computed the vectors in `estimate/odd.rs` from the definition. A second
+//!   implementation of the formula computed the words in the test below.
 //!
 //! - **Use when** only similarities above about 0.9 matter: there it has the lowest variance per bit.
 //! - **Do not** use it for lower similarities.
@@ -27,7 +27,7 @@ use super::{Registers, Sketcher, register_bits};
 use crate::error::Error;
 use crate::estimate::{Estimate, odd};
 
-/// The most bits of a sketch.
+/// Greatest number of bits of a sketch.
 const MOST_BITS: usize = 1 << 24;
 
 /// Flips one bit for each register of another sketch.
@@ -38,7 +38,7 @@ pub struct Odd {
 }
 
 impl Odd {
-    /// Sketches of `bits` bits, from 8 to 2²⁴, of all registers of `source`.
+    /// Makes a sketcher that flips one of `bits` bits, from 8 to 2²⁴, for each register of `source`.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `bits` is from 8 to 16,777,216.
@@ -49,22 +49,22 @@ impl Odd {
         Ok(Self { source, packing: Packing::new(bits, 1) })
     }
 
-    /// n: the number of bits.
+    /// Returns n, the number of bits.
     #[must_use]
     pub fn bits(&self) -> usize {
         self.packing.values()
     }
 
-    /// k: the number of registers of the source.
+    /// Returns k, the number of registers of the source.
     #[must_use]
     pub fn registers(&self) -> usize {
         self.source.words()
     }
 
-    /// z: the number of bits in which two sketches differ.
+    /// Returns z, the number of bits in which two sketches differ.
     ///
     /// # Panics
-    /// Panics if one of them has another length.
+    /// Panics if a sketch has another length than this sketcher's.
     #[must_use]
     pub fn difference(&self, a: &[u32], b: &[u32]) -> usize {
         self.bits() - self.packing.matches(a, b)

@@ -2,28 +2,31 @@
 //!
 //! - **Paper.** Li, Owen and Zhang, *One permutation hashing*, NIPS 2012; rotation: Shrivastava and Li, *Densifying one
 //!   permutation hashing via rotation for fast near neighbor search*, ICML 2014; optimal: Shrivastava, *Optimal
-//!   densification for fast and accurate minwise hashing*, ICML 2017; [Hassanian-esfahani 2018](crate#sources), Table 1.
-//! - **Idea.** One hash function throws the shingles into k bins and each bin keeps its least value, so that
-//!   k registers cost one hash per shingle. Short documents leave bins empty. Densification fills these with
-//!   the values of other bins, which are chosen in the same way for every document.
-//! - **Symbols.** k → `bins`; u = |A∪B|; e, the bins empty in both documents.
-//! - **Formula.** h(x) = fmix64(x ⊕ s), s the first number of the `SplitMix64` of the seed; bin ⌊h·k/2⁶⁴⌋; value the upper 32 of
-//!   the 64 bits of h·k mod 2⁶⁴, at most 2³² − 2. Rotation: an empty bin takes the first bin to its right,
-//!   circularly, that is not empty, as value + 0x9e3779b1·distance mod 2³². Optimal: empty bin j tries the bins
-//!   ⌊fmix32(c + 32j + i)·k/2³²⌋ for i = 0…31, and then takes the one with the least fmix32(fmix32(c ⊕ j) + bin); the
-//!   first that was not empty gives its value. c is the upper half of the second number of the `SplitMix64`.
+//!   densification for fast and accurate minwise hashing*, ICML 2017; Table 1 of [Hassanian-esfahani
+//!   2018](crate#sources).
+//! - **Idea.** One hash function throws the shingles into k bins and each bin keeps its least value, so that k
+//!   registers cost one hash per shingle. Short documents leave bins empty. Densification fills an empty bin with the
+//!   value of another bin, which is chosen in the same way for every document.
+//! - **Symbols.** k → `bins`; u = |A∪B|; e → the number of bins that are empty in both documents.
+//! - **Formula.** h(x) = fmix64(x ⊕ s), where s is the first number of the `SplitMix64` of the seed. The bin is
+//!   ⌊h·k/2⁶⁴⌋. The value is the upper 32 of the 64 bits of h·k mod 2⁶⁴, at most 2³² − 2. Rotation: an empty bin looks
+//!   to its right, circularly, for the first bin that is not empty, and takes value + 0x9e3779b1·distance mod 2³².
+//!   Optimal densification: empty bin j tries the bins ⌊fmix32(c + 32j + i)·k/2³²⌋ for i = 0…31, and takes the value of
+//!   the first that was not empty. If all 32 bins were empty, it takes the non-empty bin with the least fmix32(fmix32(c
+//!   ⊕ j) + bin). c is the upper half of the second number of the `SplitMix64`.
 //! - **Cost.** One hash per shingle and O(k); 4k bytes per sketch.
-//! - **Error.** unbiased in all three forms. With Q of [`estimate::one_permutation`], Var = J(1−J)·(u·E(Q)/k² − 1)/(u−1):
-//!   about (1−k/u)·J(1−J)/k for u ≫ k, 1.5 to 2·J(1−J)/k by optimal densification and J(1−J)/(u+1) by rotation for
-//!   u ≪ k; tests here.
-//! - **Differs.** If 32 tries hit only empty bins, the paper tries further. Here all non-empty bins are
-//!   ranked then, which has the same law and bounds the time of documents with one shingle. Rotation folds
-//!   the distance into the value.
-//! - **Vectors.** the worked examples and the table, by another program.
+//! - **Error.** The estimate is unbiased in all three forms. With Q of [`estimate::one_permutation`], its variance is
+//!   J(1−J)·(u·E(Q)/k² − 1)/(u−1). For u ≫ k this is about (1−k/u)·J(1−J)/k. For u ≪ k it is 1.5 to 2·J(1−J)/k with
+//!   optimal densification, and J(1−J)/(u+1) with rotation. The tests in this file check it.
+//! - **Differs.** If 32 tries find only empty bins, the paper tries further. Here all non-empty bins are ranked
+//!   instead. The distribution is the same, and the time for documents with one shingle is bounded. Rotation folds the
+//!   distance into the value.
+//! - **Vectors.** Another program computed the worked examples and the table.
 //!
-//! - **Use when** documents are long and speed matters. Of the three forms, the raw one compares short
-//!   documents best, and it merges by minimum.
-//! - **Do not** band the raw form, use rotation for documents with fewer shingles than bins, or merge densified sketches.
+//! - **Use when** documents are long and speed matters. Of the three forms, the raw one compares short documents best,
+//!   and it merges by minimum.
+//! - **Do not** band the raw form, use rotation for documents with fewer shingles than bins, or merge densified
+//!   sketches.
 
 use crate::error::Error;
 use crate::estimate::{self, Estimate};
@@ -38,17 +41,17 @@ use super::{Registers, Sketcher, Statistic, merge_minima};
 pub enum Densification {
     /// Empty bins stay empty; bins that are empty in both documents do not count.
     None,
-    /// An empty bin copies its neighbour to the right, and the distance to it.
+    /// An empty bin copies its first non-empty neighbour to the right, and adds the distance to it.
     Rotation,
-    /// An empty bin copies a random one; each empty bin draws its own.
+    /// An empty bin copies a random bin; each empty bin draws its own.
     #[default]
     Optimal,
 }
 
-/// The number of bins that an empty bin tries before it ranks all non-empty ones.
+/// Number of bins that an empty bin tries before it ranks all non-empty bins.
 const TRIES: u32 = 32;
 
-/// The number that rotation adds to a value per step.
+/// Number that rotation adds to a value per step of distance.
 const STEP: u32 = 0x9e37_79b1;
 
 /// Makes sketches of the least values in k bins of one hash function.
@@ -60,12 +63,12 @@ pub struct OnePermutation {
     densification: Densification,
 }
 
-/// A [`OnePermutation`] that fills its empty bins, so that all of them are registers.
+/// A [`OnePermutation`] that fills its empty bins, so that all bins are registers.
 #[derive(Debug, Clone)]
 pub struct Densified(OnePermutation);
 
 impl OnePermutation {
-    /// Sketches of `bins` bins (k); `seed` chooses the hash function and the bins to copy.
+    /// Makes a sketcher with `bins` bins (k); `seed` chooses the hash function and the bins that empty bins copy.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `bins` is from 1 to 65,536.
@@ -77,13 +80,13 @@ impl OnePermutation {
         Ok(Self { seed: random.next_u64(), choice: random.next_u32(), bins, densification })
     }
 
-    /// The treatment of empty bins.
+    /// Returns the treatment of empty bins.
     #[must_use]
     pub fn densification(&self) -> Densification {
         self.densification
     }
 
-    /// This sketcher as one of registers; `None` if it leaves bins empty.
+    /// Converts this sketcher to a sketcher of registers; returns `None` if it leaves bins empty.
     #[must_use]
     pub fn densified(self) -> Option<Densified> {
         match self.densification {
@@ -93,9 +96,9 @@ impl OnePermutation {
     }
 }
 
-/// Fills empty bins by rotation. At least one bin is not empty.
+/// Fills empty bins by rotation. If all bins are empty, it changes nothing.
 fn rotate(bins: &mut [u32]) {
-    // The bins are filled from the right, beginning before a non-empty one.
+    // Filling from the right, from a non-empty bin on, adds one step per bin.
     let Some(start) = bins.iter().position(|&bin| bin != EMPTY) else { return };
     let mut next = bins[start];
     for place in (0..start).rev().chain((start + 1..bins.len()).rev()) {
@@ -106,8 +109,8 @@ fn rotate(bins: &mut [u32]) {
     }
 }
 
-/// The number of bins that were not empty before rotation: those whose value is not one step from their
-/// neighbour's.
+/// Returns the number of bins that were not empty before rotation. The value of such a bin is not one step from the
+/// value of its right neighbour.
 fn occupied_before_rotation(bins: &[u32]) -> usize {
     let is_own = |bin: u32, next: u32| bin != next.wrapping_add(STEP);
     let inner = bins.windows(2).filter(|pair| is_own(pair[0], pair[1])).count();
@@ -118,7 +121,7 @@ fn occupied_before_rotation(bins: &[u32]) -> usize {
 /// Fills empty bins by optimal densification.
 fn scatter(bins: &mut [u32], choice: u32) {
     let k = bins.len() as u64;
-    // Filled bins must not be copied further, so values are read from a copy.
+    // A filled bin must not be copied further, so values are read from a copy.
     let before = bins.to_vec();
     let occupied: Vec<u32> = (0..k as u32).filter(|&bin| before[bin as usize] != EMPTY).collect();
     for place in 0..k as u32 {
@@ -138,9 +141,10 @@ fn scatter(bins: &mut [u32], choice: u32) {
     }
 }
 
-/// The number of bins that were not empty before optimal densification: the number of different values.
+/// Returns the number of bins that were not empty before optimal densification, which is the number of different
+/// values.
 fn occupied_before_scattering(bins: &[u32]) -> usize {
-    // A hash table with free places, which hold a value that no bin has.
+    // A hash table with open addressing; `EMPTY` marks a free place, because no bin has that value.
     let places = (2 * bins.len()).next_power_of_two();
     let mut table = vec![EMPTY; places];
     let mut occupied = 0;
@@ -183,8 +187,8 @@ impl Sketcher for OnePermutation {
         }
     }
 
-    /// Sketches with empty bins can be merged. Densified ones cannot, because a copied value is not marked as
-    /// one.
+    /// Merges sketches with empty bins. Densified sketches cannot be merged, because a copied value is not marked as a
+    /// copy.
     fn merge_into(&self, a: &[u32], b: &[u32], out: &mut [u32]) -> bool {
         match self.densification {
             Densification::None => merge_minima(a, b, out),

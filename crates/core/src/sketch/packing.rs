@@ -1,12 +1,12 @@
 //! The layout of the values of bit sketches, and their comparison.
 //!
-//! A value of 8, 16 or 32 bits is stored whole: 32/b of them per word, the first in the lowest bits, and a
-//! vector instruction compares them. Values of other widths are stored in planes: with w = ⌈n/32⌉ words for n
-//! values, bit p of value i is bit i mod 32 of word p·w + ⌊i/32⌋. Two rows then differ where the exclusive or
-//! of any plane has a one, and every width takes as few instructions as it has bits, even if it does not
-//! divide a word. Bits after the last value are 0 in both forms.
+//! A value of 8, 16 or 32 bits is stored whole: 32/b such values per word, the first in the lowest bits, and a vector
+//! instruction compares them. Values of other widths are stored in planes: with w = ⌈n/32⌉ words for n values, bit p of
+//! value i is bit i mod 32 of word p·w + ⌊i/32⌋. Two rows then differ where the exclusive or of any plane has a one.
+//! Every width takes as few instructions as it has bits, even if it does not divide a word. Bits after the last value
+//! are 0 in both forms.
 //!
-//! Measured with 512-bit vectors, in nanoseconds per comparison of 128 and of 1024 values:
+//! Comparisons measured with 512-bit vectors, in nanoseconds for 128 and for 1024 values:
 //!
 //! | bits | whole | in planes | in planes of 64 values, block after block, without vectors |
 //! |---|---|---|---|
@@ -20,10 +20,10 @@ use std::ops::Range;
 use crate::kernel::Kernel;
 use crate::kernel::compare::heads::{GROUP, MOST_PLANES};
 
-/// The bits of a word.
+/// Number of bits of a word.
 const WORD: usize = 32;
 
-/// The layout of some values of at most 32 bits each.
+/// Layout of some values of at most 32 bits each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Packing {
     values: usize,
@@ -32,17 +32,17 @@ pub(super) struct Packing {
 }
 
 impl Packing {
-    /// `values` values of `bits` bits, from 1 to 32, on the fastest kernel of this machine.
+    /// Makes the layout of `values` values of `bits` bits, from 1 to 32, on the fastest kernel of this machine.
     pub(super) fn new(values: usize, bits: u32) -> Self {
         Self { values, bits: bits as usize, kernel: Kernel::detect() }
     }
 
-    /// The number of values.
+    /// Returns the number of values.
     pub(super) fn values(self) -> usize {
         self.values
     }
 
-    /// Whether values are stored whole.
+    /// Reports whether values are stored whole, and not in planes.
     fn whole(self) -> bool {
         matches!(self.bits, 8 | 16 | 32)
     }
@@ -51,9 +51,9 @@ impl Packing {
         if self.whole() { self.values.div_ceil(32 / self.bits) } else { self.bits * self.values.div_ceil(32) }
     }
 
-    /// Writes all values, which `value` returns in its lowest bits.
+    /// Writes all values. `value` returns a value in its lowest bits; its other bits are ignored.
     pub(super) fn pack(self, value: impl Fn(usize) -> u32, out: &mut [u32]) {
-        // Single bits are one plane, which needs no transposition.
+        // Single bits lie the same way whole or in one plane, and writing them whole needs no transposition.
         if self.whole() || self.bits == 1 {
             self.pack_whole(value, out);
         } else {
@@ -88,10 +88,10 @@ impl Packing {
         }
     }
 
-    /// The number of values that agree in all their bits.
+    /// Returns the number of values that agree in all their bits.
     ///
     /// # Panics
-    /// Panics if a row has another length.
+    /// Panics if a row has another length than this layout.
     pub(super) fn matches(self, a: &[u32], b: &[u32]) -> usize {
         assert!(
             a.len() == self.words() && b.len() == self.words(),
@@ -105,17 +105,17 @@ impl Packing {
             32 => places - self.kernel.equal_words(a, b),
             bits => self.kernel.different_in_planes(a, b, bits),
         };
-        // The row of an empty document is all ones, also after the last value, so more values may differ than
-        // there are.
+        // The row of an empty document is all ones, also after the last value. Two rows may therefore differ in more
+        // places than they have values.
         self.values.saturating_sub(different)
     }
 }
 
 impl Packing {
-    /// The number of values of a range in which two rows differ.
+    /// Returns the number of values in `range` in which two rows differ.
     ///
     /// # Panics
-    /// Panics if a row has another length, or the range ends behind the last value.
+    /// Panics if a row has another length than this layout, or `range` ends after the last value.
     fn different_within(self, a: &[u32], b: &[u32], range: Range<usize>) -> usize {
         assert!(
             a.len() == self.words() && b.len() == self.words() && range.end <= self.values,
@@ -150,8 +150,8 @@ impl Packing {
         }
     }
 
-    /// [`different_within`](Self::different_within) for the few whole values that share a word with values
-    /// outside of the range.
+    /// Does the work of [`different_within`](Self::different_within) for the few whole values that share a word with
+    /// values outside of the range.
     fn different_one_by_one(self, a: &[u32], b: &[u32], range: Range<usize>) -> usize {
         range.filter(|&i| self.whole_value(a, i) != self.whole_value(b, i)).count()
     }
@@ -169,8 +169,8 @@ impl Packing {
         if self.whole() {
             for i in 0..values {
                 let value = self.whole_value(row, i);
-                // The low bits of some registers are not evenly distributed, so registers are mixed; values
-                // of bits were mixed before.
+                // The low bits of some registers are not evenly distributed, so registers are mixed here. Values of bit
+                // sketches were mixed before.
                 let bits = if self.bits == 32 { value.wrapping_mul(0x9e37_79b1) >> 28 } else { value };
                 for (plane, word) in out[i / GROUP * planes..][..planes].iter_mut().enumerate() {
                     *word |= u64::from(bits >> plane & 1) << (i % GROUP);
@@ -189,7 +189,7 @@ impl Packing {
     }
 }
 
-/// The bits of the word that begins with value `first`, as far as they belong to values of a range.
+/// Returns a mask of the bits that belong to values of `range`, in the word whose first bit belongs to value `first`.
 fn bits_within(first: usize, range: &Range<usize>) -> u32 {
     let below = |end: usize| match end.saturating_sub(first) {
         bits @ 0..WORD => (1_u32 << bits) - 1,
@@ -198,18 +198,18 @@ fn bits_within(first: usize, range: &Range<usize>) -> u32 {
     below(range.end) & !below(range.start)
 }
 
-/// The part of a sketch that its head has.
+/// Size of a head: how many values of a sketch it covers, and how many bits of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct HeadShape {
-    /// The number of the first values that are in the head.
+    /// Number of values in the head, counted from the first value of the sketch.
     pub values: usize,
-    /// The number of bits that are kept of each value.
+    /// Number of bits that the head keeps per value.
     pub planes: usize,
 }
 
 impl HeadShape {
-    /// The number of groups of 64 values.
+    /// Returns the number of groups of 64 values.
     #[must_use]
     pub fn groups(self) -> usize {
         self.values.div_ceil(GROUP)
@@ -219,7 +219,7 @@ impl HeadShape {
 /// The layout of values of one width in the rows of a sketch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ValueLayout {
-    /// The word of the row that the first value begins with.
+    /// Index of the word in the row at which the first value begins.
     begin: usize,
     packing: Packing,
 }
@@ -229,46 +229,46 @@ impl ValueLayout {
         Self { begin, packing }
     }
 
-    /// Whole registers, one word each.
+    /// Makes the layout of whole registers, one word each.
     #[must_use]
     pub fn registers(registers: usize) -> Self {
         Self::new(0, Packing::new(registers, 32))
     }
 
-    /// Whether these are whole registers, one word each.
+    /// Reports whether the values are whole registers, one word each, that begin with the first word.
     #[must_use]
     pub fn are_registers(&self) -> bool {
         self.begin == 0 && self.packing.bits == 32
     }
 
-    /// Single bits that fill this many words.
+    /// Makes the layout of single bits that fill `words` words.
     #[must_use]
     pub fn single_bits(words: usize) -> Self {
         Self::new(0, Packing::new(words * WORD, 1))
     }
 
-    /// The number of values.
+    /// Returns the number of values.
     #[must_use]
     pub fn count(self) -> usize {
         self.packing.values
     }
 
-    /// The number of bits per value.
+    /// Returns the number of bits per value.
     #[must_use]
     pub fn bits(self) -> usize {
         self.packing.bits
     }
 
-    /// The most bits per value that a head can have.
+    /// Returns the greatest number of bits per value that a head can have.
     #[must_use]
     pub fn most_planes(self) -> usize {
         self.packing.bits.min(MOST_PLANES)
     }
 
-    /// The number of values of a range in which two rows differ.
+    /// Returns the number of values in `range` in which two rows differ.
     ///
     /// # Panics
-    /// Panics if a row is too short, or the range ends behind the last value.
+    /// Panics if a row is too short, or `range` ends after the last value.
     #[must_use]
     pub fn different_within(self, a: &[u32], b: &[u32], range: Range<usize>) -> usize {
         self.packing.different_within(self.part(a), self.part(b), range)
@@ -277,8 +277,8 @@ impl ValueLayout {
     /// Writes the head of a row.
     ///
     /// # Panics
-    /// Panics if the row is too short, if there are fewer values or [planes](Self::most_planes) than the head
-    /// has, or if `out` does not have as many words as the head.
+    /// Panics if the row is too short, if the head has more values or [planes](Self::most_planes) than this layout, or
+    /// if `out` does not have as many words as the head.
     pub fn head_into(self, row: &[u32], shape: HeadShape, out: &mut [u64]) {
         assert!(shape.values <= self.count() && shape.planes <= self.most_planes(), "a head of these values");
         assert_eq!(out.len(), shape.groups() * shape.planes, "as many words as the head has");
@@ -290,19 +290,19 @@ impl ValueLayout {
     }
 }
 
-/// A condition that two documents must meet for their estimate to reach a threshold: they differ in few of
-/// some values.
+/// A condition that two documents must meet for their estimate to reach a threshold: at most some number of values may
+/// differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a plain value that callers construct")]
 pub struct DifferenceBound {
-    /// The values.
+    /// Layout of the values to which the condition applies.
     pub values: ValueLayout,
-    /// The most of them in which the documents of such a pair differ; `None` if there is no such pair.
+    /// Greatest number of values in which two documents may differ; `None` if no estimate reaches the threshold.
     pub most: Option<usize>,
 }
 
 impl DifferenceBound {
-    /// The bound on all values of a sketch, for an estimate that rises with the number of matches.
+    /// Returns the bound on the differing values of a sketch, for an estimate that rises with the number of matches.
     pub(super) fn of_all(packing: Packing, threshold: f64, estimate: impl Fn(usize) -> f64) -> Self {
         let values = packing.values;
         let least = partition_point(values + 1, |matches| estimate(matches) < threshold);
@@ -310,8 +310,8 @@ impl DifferenceBound {
     }
 }
 
-/// The first number below `end` for which `is_before` returns `false`, or `end`. It must return `true` for
-/// all numbers before some number.
+/// Returns the first number below `end` for which `is_before` returns `false`, or `end` if there is none. `is_before`
+/// must return `true` up to some number and `false` from it on.
 pub(super) fn partition_point(end: usize, is_before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, end);
     while low < high {
@@ -325,7 +325,7 @@ pub(super) fn partition_point(end: usize, is_before: impl Fn(usize) -> bool) -> 
     low
 }
 
-/// Bit i of row j becomes bit j of row i (Warren, *Hacker's Delight*, 7-3).
+/// Transposes a square of bits: bit i of row j becomes bit j of row i (Warren, *Hacker's Delight*, 7-3).
 fn transpose(rows: &mut [u32; 32]) {
     let mut mask = 0x0000_ffff;
     for step in [16, 8, 4, 2, 1] {
@@ -349,13 +349,13 @@ mod tests {
     #[test]
     fn the_layout_of_the_planes() {
         let mut out = [9; 6];
-        // Three planes of two words.
+        // The layout is three planes of two words.
         Packing::new(40, 3).pack(|i| if i == 33 { 0b101 } else { 0 }, &mut out);
         assert_eq!(out, [0, 2, 0, 0, 0, 2]);
-        // Three planes of one word; bits above the width are not kept.
+        // The layout is three planes of one word. Bits above the width are not kept.
         Packing::new(32, 3).pack(|i| if i == 5 { 0b1110 } else { 0 }, &mut out[..3]);
         assert_eq!(out[..3], [0, 32, 32]);
-        // Every bit of a transposed square is at its place.
+        // Every bit of a transposed square is at its new place.
         let mut random = SplitMix64::new(1);
         let rows: [u32; 32] = std::array::from_fn(|_| random.next_u32());
         let mut turned = rows;
@@ -402,7 +402,7 @@ mod tests {
                 a.iter().map(|value| value ^ (random.next_u32() & random.next_u32() & 5)).collect();
             for bits in 1..=32 {
                 let packing = Packing::new(count, bits);
-                // Another group lies before this one.
+                // Three words of another group lie before this group.
                 let [mut row_a, mut row_b] = [9, 8].map(|other| vec![other; packing.words() + 3]);
                 packing.pack(|i| a[i], &mut row_a[3..]);
                 packing.pack(|i| b[i], &mut row_b[3..]);

@@ -1,4 +1,5 @@
-//! Keeps traits from being implemented elsewhere.
+//! The supertrait that seals the traits of sketches, so that no other crate can implement them.
 
-/// Only this crate can name this trait, so only its types can be sketchers.
+/// Supertrait of all sketchers. Other crates cannot name it, so only types of this crate can be
+/// sketchers.
 pub trait Sealed {}

@@ -1,39 +1,38 @@
-//! Sectional `MinHash`: minima with their positions.
+//! Sectional `MinHash`: minima with the positions of their shingles.
 //!
 //! - **Paper.** [Hassanian-esfahani 2018](crate#sources), Algorithm 1; the tolerant form is ours.
-//! - **Idea.** A document is cut into s sections by position. Documents with the same words in another order
-//!   share their shingles, but not the sections of these, so comparing both distinguishes a reordered text
+//! - **Idea.** A document is cut into s sections by position. Documents with the same words in another order share
+//!   their shingles, but not the sections of their shingles. Comparing both therefore distinguishes a reordered text
 //!   from a near-duplicate.
-//! - **Symbols.** k → registers; s → `sections`; σ(x) → the section of a shingle, 1 + ⌊pos·s/n⌋, stored as σ − 1; n → the
-//!   length of the slice of shingles; τ → `tolerance`, in 64ths of a document.
-//! - **Formula.** [`Sectional`] (post-tag) keeps (min hᵢ, σ of the shingle that attains it); a register agrees if both do.
-//!   [`PreTagged`] gives x ⊕ fmix64((σ−1)·F mod 2⁶⁴) to another sketch in place of x, F being [`FIBONACCI_64`].
-//!   [`Tolerant`] keeps (min hᵢ, ⌊64·pos/n⌋); a register is aligned if the minima agree and the positions
-//!   differ by τ at most.
-//!   hᵢ are the functions of [`MinHash`]. A row has k minima and then the tags, as many whole ones per word as
-//!   fit, lowest bits first.
-//! - **Cost.** The cost of `MinHash`, and a look-up of about 12 ns per shingle: hᵢ is a permutation, so the
-//!   key that attained a minimum is found by inverting it, and one pass finds the positions of those keys.
-//!   Per register it takes ⌈log₂ s⌉ bits more than `MinHash`, s bits with [`Policy::Mask`], and 6 in the
-//!   tolerant form. `PreTagged` needs no more memory, but sorts the shingles unless its policy is `Mask`.
-//! - **Error.** post-tag: mean m/|A∪B| = qJ, variance qJ(1−qJ)/k, where m of the common shingles are in agreeing
-//!   sections, q of them. Pre-tag: mean m/(|A|+|B|−m), at most the other (E-04). Checked below.
-//! - **Differs.** The work calls the share of agreeing registers an unbiased estimate of J with mean J/s
-//!   (E-02) and smaller variance (E-03). Both claims are wrong, see [`crate::estimate::sectional`]. Registers
-//!   are compared one by one (E-09). The work leaves two things open (E-12): here the first part of a pair is
-//!   the hash value, and a [`Policy`] chooses the section of a shingle that stands in several. The parts are
-//!   kept separate; [`cantor::pair`](crate::hash::cantor::pair) of [`Sectional::pairs`] packs them as
-//!   printed.
-//! - **Vectors.** computed from the definition by another program, in `estimate/sectional.rs`.
+//! - **Symbols.** k → registers; s → `sections`; σ(x) → the section of a shingle, 1 + ⌊pos·s/n⌋, stored as σ − 1; n →
+//!   the number of shingles of the document, with repeats; τ → `tolerance`, in 64ths of a document.
+//! - **Formula.** [`Sectional`] (post-tag) keeps (min hᵢ, σ of the shingle that attains it); a register agrees if both
+//!   agree. [`PreTagged`] gives x ⊕ fmix64((σ−1)·F mod 2⁶⁴) to another sketch in place of x, where F is
+//!   [`FIBONACCI_64`]. [`Tolerant`] keeps (min hᵢ, ⌊64·pos/n⌋); a register is aligned if the minima agree and the
+//!   positions differ by at most τ. hᵢ are the functions of [`MinHash`]. The number kept beside a minimum is its tag. A
+//!   row has k minima and then the tags, as many whole tags per word as fit, lowest bits first.
+//! - **Cost.** The cost of `MinHash`, and a look-up of about 12 ns per shingle. The look-up finds the shingle of each
+//!   minimum: hᵢ is a permutation, so inverting it gives the key that attained the minimum, and one pass finds the
+//!   positions of those keys. A register takes ⌈log₂ s⌉ bits more than in `MinHash`, s bits more with [`Policy::Mask`],
+//!   and 6 bits more in the tolerant form. `PreTagged` needs no more memory, but sorts the shingles unless its policy
+//!   is `Mask`.
+//! - **Error.** Let q be the share of common shingles that are in agreeing sections, and m their number. The mean of
+//!   the post-tag estimate is m/|A∪B| = qJ, with variance qJ(1−qJ)/k. The mean of the pre-tag estimate is
+//!   m/(|A|+|B|−m), which is at most as large (E-04). Tests below check this.
+//! - **Differs.** The source calls the share of agreeing registers an unbiased estimate of J with mean J/s (E-02) and
+//!   smaller variance (E-03). Both claims of the source are wrong, see [`crate::estimate::sectional`]. Registers are
+//!   compared one by one (E-09). The source leaves two things open (E-12): here the first part of a pair is the hash
+//!   value, and a [`Policy`] chooses the section of a shingle that occurs in several. The parts are kept separate;
+//!   [`cantor::pair`](crate::hash::cantor::pair) of [`Sectional::pairs`] packs them as printed.
+//! - **Vectors.** Another program computed the vectors in `estimate/sectional.rs` from the definition.
 //!
-//! - **Use when** order matters: [`Tolerant`] at verification, because 10 % inserted in front moves 5 % of
-//!   the shingles across the boundary of two sections, and 20 % across those of five (E-12), but none by half
-//!   a section.
-//! - **Do not** use it to estimate J, and find candidates by the minima only, because agreement in both parts
-//!   can only be rarer. Sketches of parts do not merge, because positions are relative to the whole document.
+//! - **Use when** order matters. Use [`Tolerant`] at verification: 10 % inserted in front moves 5 % of the shingles
+//!   across the boundary of two sections, and 20 % across the boundaries of five (E-12), but it moves no shingle by
+//!   half a section.
+//! - **Do not** use it to estimate J. Find candidates by the minima only, because agreement of minimum and tag is
+//!   rarer. Do not merge sketches of parts, because positions are relative to the whole document.
 //!
-//! The three forms are in one file, because they share positions, tags and packing; a large part of it is
-//! tests.
+//! The three forms share positions, tags and packing, and are therefore in one file. A large part of the file is tests.
 
 use std::collections::{HashMap, HashSet};
 use std::iter;
@@ -48,32 +47,32 @@ use crate::hash::multiplicative::FIBONACCI_64;
 use crate::hash::{SplitMix64, fmix64};
 use crate::kernel::{Kernel, fold};
 
-/// The greatest number of sections.
+/// Greatest number of sections.
 const MOST_SECTIONS: usize = 256;
-/// The greatest number of sections of a mask.
+/// Greatest number of sections with [`Policy::Mask`], which keeps one bit per section.
 const MOST_MASKED: usize = 16;
-/// The bits of a fine position.
+/// Number of bits of a fine position.
 const FINE_BITS: u32 = 6;
-/// The number of fine positions of a document.
+/// Number of fine positions in a document.
 const FINE: usize = 1 << FINE_BITS;
 
-/// The section of a shingle that stands in several.
+/// The choice of a section for a shingle that occurs in several sections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 #[cfg_attr(feature = "exhaustive", expect(clippy::exhaustive_enums, reason = "tests list all of them"))]
 pub enum Policy {
-    /// The section of its first occurrence.
+    /// The section of the first occurrence.
     #[default]
     First,
-    /// The section of its last occurrence.
+    /// The section of the last occurrence.
     Last,
-    /// All its sections, at most 16: two masks agree if they have a section in common. This policy suits
-    /// documents that repeat boilerplate.
+    /// All sections in which the shingle occurs, as a mask of at most 16 bits. Two masks agree if they have a section
+    /// in common. This policy suits documents that repeat boilerplate.
     Mask,
 }
 
 impl Policy {
-    /// The new tag of a shingle that occurs in `section`, given its tag so far.
+    /// Returns the tag of a shingle after one more occurrence, which is in `section`. `tag` is the tag before.
     fn merge(self, tag: Option<u32>, section: u32) -> u32 {
         match self {
             Self::First => tag.unwrap_or(section),
@@ -102,12 +101,12 @@ impl Policy {
     }
 }
 
-/// The section, counted from 0, of a position.
+/// Returns the section of a position, counted from 0. The document has `positions` positions.
 fn section(position: usize, positions: usize, sections: usize) -> u32 {
     (position as u64 * sections as u64 / positions as u64) as u32
 }
 
-/// The tag of every distinct shingle.
+/// Returns each distinct shingle with its tag.
 fn tags_of(shingles: &[u64], sections: usize, policy: Policy) -> HashMap<u64, u32> {
     let mut tags = HashMap::new();
     for (position, &shingle) in shingles.iter().enumerate() {
@@ -127,19 +126,19 @@ fn overlap(
     SectionalOverlap { left: a.len(), right: b.len(), common: common().count(), aligned }
 }
 
-/// `MinHash` that also finds the shingle that attained each minimum.
+/// A `MinHash` that also finds the shingle that attained each minimum.
 #[derive(Debug, Clone)]
 struct Positioned {
     minhash: MinHash,
     seed: u32,
-    /// For each function, the inverse of its multiplier, and its offset.
+    /// Inverse of the multiplier, and offset, of each function.
     inverses: Vec<(u32, u32)>,
 }
 
 impl Positioned {
     fn new(registers: usize, seed: u64) -> Result<Self, Error> {
         let minhash = MinHash::new(registers, seed)?;
-        // The numbers are those that `MinHash` draws for this seed.
+        // This draws the same numbers as `MinHash` does for this seed.
         let mut random = SplitMix64::new(seed);
         let seed = random.next_u32();
         let inverses = iter::repeat_with(|| random.next_u64())
@@ -157,14 +156,14 @@ impl Positioned {
         self.inverses.len()
     }
 
-    /// The number of words of a row with tags of `bits` bits.
+    /// Returns the number of words per row if a tag has `bits` bits.
     fn words(&self, bits: u32) -> usize {
         let tag_words = 32u32.checked_div(bits).map_or(0, |each| self.registers().div_ceil(each as usize));
         self.registers() + tag_words
     }
 
-    /// Writes the minima and, packed behind them, the tag of the shingle that attains each. `merge` makes the
-    /// tag from the positions of the shingle, one after the other.
+    /// Writes the minima, and after them the packed tags of the shingles that attain them. `merge` makes a tag: it is
+    /// called with each position of the shingle, in order, and with the tag so far.
     fn sketch_into(
         &self,
         shingles: &[u64],
@@ -200,7 +199,7 @@ impl Positioned {
         }
     }
 
-    /// The pairs of minimum and tag of a row.
+    /// Returns the pairs of a row, each a minimum and its tag.
     fn pairs<'a>(&self, sketch: &'a [u32], bits: u32) -> impl Iterator<Item = (u32, u32)> + use<'a> {
         assert_eq!(sketch.len(), self.words(bits), "a row holds one sketch");
         let (minima, packed) = sketch.split_at(self.registers());
@@ -208,17 +207,17 @@ impl Positioned {
         let tags = packed
             .iter()
             .flat_map(move |word| (0..each).map(move |place| (word >> (place * bits)) & ((1 << bits) - 1)));
-        // Tags of no bits are all 0.
+        // A tag of 0 bits is always 0, and takes no words.
         minima.iter().copied().zip(tags.chain(iter::repeat(0)))
     }
 
-    /// Compares two rows register by register.
+    /// Compares two rows register by register. `agree` decides whether two tags agree.
     fn matches(&self, a: &[u32], b: &[u32], bits: u32, agree: impl Fn(u32, u32) -> bool) -> SectionalMatches {
         assert!(a.len() == self.words(bits) && b.len() == self.words(bits), "rows of this sketch");
         let ((a_minima, a_tags), (b_minima, b_tags)) =
             (a.split_at(self.registers()), b.split_at(self.registers()));
         let each = 32u32.checked_div(bits).map_or(self.registers(), |each| each as usize);
-        // Tags of no bits are all 0.
+        // A tag of 0 bits is always 0, and takes no words.
         let tags = |tags| <[u32]>::iter(tags).copied().chain((bits == 0).then_some(0));
         let mut matches = SectionalMatches::default();
         for ((a_minima, b_minima), (mut a_tag, mut b_tag)) in
@@ -234,9 +233,9 @@ impl Positioned {
     }
 }
 
-/// The inverse of `a` mod 2³²; a is odd.
+/// Returns the inverse of `a` mod 2³²; `a` must be odd.
 const fn inverse(a: u32) -> u32 {
-    // Newton's method: a is its own inverse in 3 bits, and each step doubles the number of correct bits.
+    // Newton's method works here: `a` is its own inverse mod 2³, and each step doubles the number of correct bits.
     let mut x = a;
     let mut step = 0;
     while step < 4 {
@@ -246,10 +245,10 @@ const fn inverse(a: u32) -> u32 {
     x
 }
 
-/// The keys whose positions are needed, with their tags: a hash table by open addressing, at most a quarter
+/// A hash table of the keys that attained a minimum, with their tags. It has open addressing and is at most a quarter
 /// full.
 struct PositionTable {
-    /// The number of an entry plus one; 0 in a free slot.
+    /// Number of the entry in each slot plus one; 0 in a free slot.
     slots: Vec<u32>,
     entries: Vec<(u32, Option<u32>)>,
     shift: u32,
@@ -261,8 +260,8 @@ impl PositionTable {
         Self { slots: vec![0; size], entries: Vec::with_capacity(most), shift: 32 - size.trailing_zeros() }
     }
 
-    /// The slot of this key, or the free slot where it belongs. Keys are mixed, so their upper bits spread
-    /// them.
+    /// Returns the slot of `key`, or the free slot where it belongs. The first slot is taken from the upper bits of the
+    /// key, which are evenly distributed because keys are mixed.
     fn slot(&self, key: u32) -> usize {
         let mut at = (key >> self.shift) as usize;
         while self.slots[at] != 0 && self.entries[self.slots[at] as usize - 1].0 != key {
@@ -271,7 +270,7 @@ impl PositionTable {
         at
     }
 
-    /// Adds a key if it is new, and returns the number of its entry.
+    /// Inserts `key` if it is new, and returns the number of its entry.
     fn insert(&mut self, key: u32) -> usize {
         let at = self.slot(key);
         if self.slots[at] == 0 {
@@ -288,12 +287,12 @@ impl PositionTable {
     }
 
     fn tag(&self, entry: usize) -> u32 {
-        // Every key that attained a minimum occurs among the shingles again.
+        // The default is never used, because every key that attained a minimum belongs to some shingle.
         self.entries[entry].1.unwrap_or_default()
     }
 }
 
-/// Minima with the sections of the shingles that attain them (post-tag).
+/// Sketcher of minima with the sections of the shingles that attain them (post-tag).
 #[derive(Debug, Clone)]
 pub struct Sectional {
     positioned: Positioned,
@@ -303,11 +302,11 @@ pub struct Sectional {
 }
 
 impl Sectional {
-    /// `registers` minima of documents in `sections` sections. One section is plain `MinHash`.
+    /// Makes a sketcher with `registers` minima, for documents in `sections` sections. One section is plain `MinHash`.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536 and `sections`
-    /// is from 1 to 256, or from 1 to 16 with [`Policy::Mask`].
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536 and
+    /// `sections` is from 1 to 256, or from 1 to 16 with [`Policy::Mask`].
     pub fn new(registers: usize, sections: usize, policy: Policy, seed: u64) -> Result<Self, Error> {
         policy.check(sections)?;
         let bits = match policy {
@@ -317,19 +316,20 @@ impl Sectional {
         Ok(Self { positioned: Positioned::new(registers, seed)?, sections, policy, bits })
     }
 
-    /// Uses another kernel. The sketches are the same.
+    /// Sets the kernel. All kernels give the same sketches.
     #[must_use]
     pub fn with_kernel(self, kernel: Kernel) -> Self {
         Self { positioned: self.positioned.with_kernel(kernel), ..self }
     }
 
-    /// k: the number of registers. The first k words of a row are the minima, which can be banded.
+    /// Returns k, the number of registers. The first k words of a row are the minima, which can be banded.
     #[must_use]
     pub fn registers(&self) -> usize {
         self.positioned.registers()
     }
 
-    /// The minimum of each register and its section, counted from 1, or its mask of sections, the first one lowest.
+    /// Returns the minimum of each register with its section, counted from 1. With [`Policy::Mask`] it returns a mask
+    /// of sections instead, the first section in the lowest bit.
     ///
     /// # Panics
     /// Panics if `sketch` does not have [`words`](Sketcher::words) elements.
@@ -341,7 +341,7 @@ impl Sectional {
         self.positioned.pairs(sketch, self.bits).map(move |(minimum, tag)| (minimum, tag + first))
     }
 
-    /// The agreements of two sketches, from which Ĵ, `Ĵ_S` and q̂ follow.
+    /// Returns the numbers of agreeing registers of two sketches, from which Ĵ, `Ĵ_S` and q̂ follow.
     ///
     /// # Panics
     /// Panics if a sketch does not have [`words`](Sketcher::words) elements.
@@ -353,7 +353,7 @@ impl Sectional {
         }
     }
 
-    /// The exact counts of two documents' shingles, which the sketch estimates.
+    /// Returns the exact counts that the sketch estimates, from the shingles of two documents.
     #[must_use]
     pub fn overlap(&self, a: &[u64], b: &[u64]) -> SectionalOverlap {
         let tags = |shingles| tags_of(shingles, self.sections, self.policy);
@@ -379,14 +379,14 @@ impl Sketcher for Sectional {
         });
     }
 
-    /// Estimates m/|A∪B| = qJ.
+    /// Estimates m/|A∪B| = qJ: the share of the union that is shared and in agreeing sections.
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
         self.matches(a, b).aligned_similarity()
     }
 }
 
-/// Minima with fine positions of the shingles that attain them. Positions have no boundaries across which an
-/// insertion could push a shingle.
+/// Sketcher of minima with the fine positions of the shingles that attain them. There are no boundaries of sections
+/// across which an insertion could push a shingle.
 #[derive(Debug, Clone)]
 pub struct Tolerant {
     positioned: Positioned,
@@ -394,9 +394,9 @@ pub struct Tolerant {
 }
 
 impl Tolerant {
-    /// `registers` minima, which are aligned if the positions of a shingle's first occurrences are at most
-    /// `tolerance` 64ths of a document apart. Positions are rounded down to 64ths, so a distance within one
-    /// 64th of the tolerance may fall on either side of it.
+    /// Makes a sketcher with `registers` minima. Equal minima are aligned if the first occurrences of their shingle are
+    /// at most `tolerance` 64ths of a document apart. Positions are rounded down to 64ths, so if the distance is within
+    /// one 64th of the tolerance, either result is possible.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536 and
@@ -412,7 +412,7 @@ impl Tolerant {
         Ok(Self { positioned: Positioned::new(registers, seed)?, tolerance })
     }
 
-    /// The tolerance that corresponds to `sections` sections: half of one, 1/(2s).
+    /// Returns the tolerance that corresponds to `sections` sections: half a section, which is 1/(2s) of a document.
     ///
     /// # Panics
     /// Panics if `sections` is 0.
@@ -421,19 +421,20 @@ impl Tolerant {
         FINE as u32 / 2 / sections
     }
 
-    /// Uses another kernel. The sketches are the same.
+    /// Sets the kernel. All kernels give the same sketches.
     #[must_use]
     pub fn with_kernel(self, kernel: Kernel) -> Self {
         Self { positioned: self.positioned.with_kernel(kernel), ..self }
     }
 
-    /// k: the number of registers. The first k words of a row are the minima, which can be banded.
+    /// Returns k, the number of registers. The first k words of a row are the minima, which can be banded.
     #[must_use]
     pub fn registers(&self) -> usize {
         self.positioned.registers()
     }
 
-    /// The agreements of two sketches, from which Ĵ, the aligned similarity and the alignment rate q̂ follow.
+    /// Returns the numbers of agreeing registers of two sketches, from which Ĵ, the aligned similarity and the
+    /// alignment rate q̂ follow.
     ///
     /// # Panics
     /// Panics if a sketch does not have [`words`](Sketcher::words) elements.
@@ -442,7 +443,7 @@ impl Tolerant {
         self.positioned.matches(a, b, FINE_BITS, |a, b| a.abs_diff(b) <= self.tolerance)
     }
 
-    /// The exact counts of two documents' shingles, which the sketch estimates.
+    /// Returns the exact counts that the sketch estimates, from the shingles of two documents.
     #[must_use]
     pub fn overlap(&self, a: &[u64], b: &[u64]) -> SectionalOverlap {
         let tags = |shingles| tags_of(shingles, FINE, Policy::First);
@@ -467,13 +468,13 @@ impl Sketcher for Tolerant {
         });
     }
 
-    /// Estimates the aligned similarity; [`matches`](Self::matches) has the other two numbers.
+    /// Estimates the aligned similarity; Ĵ and q̂ follow from [`matches`](Self::matches).
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
         self.matches(a, b).aligned_similarity()
     }
 }
 
-/// Another sketch of shingles into which their sections are hashed (pre-tag).
+/// Sketcher that hashes shingles together with their sections and gives them to another sketcher (pre-tag).
 #[derive(Debug, Clone)]
 pub struct PreTagged {
     registers: Arc<dyn Registers>,
@@ -482,18 +483,18 @@ pub struct PreTagged {
 }
 
 impl PreTagged {
-    /// A sketch by `registers` of documents in `sections` sections. With [`Policy::Mask`] a shingle counts
-    /// once in every section where it stands. One section changes nothing.
+    /// Makes a sketcher that tags shingles with one of `sections` sections and sketches them with `registers`. With
+    /// [`Policy::Mask`] a shingle counts once in every section where it occurs. One section changes nothing.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `sections` is from 1 to 256, or from 1 to 16
-    /// with [`Policy::Mask`].
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `sections` is from 1 to 256, or from 1
+    /// to 16 with [`Policy::Mask`].
     pub fn new(registers: Arc<dyn Registers>, sections: usize, policy: Policy) -> Result<Self, Error> {
         policy.check(sections)?;
         Ok(Self { registers, sections, policy })
     }
 
-    /// Replaces each shingle by its hash with its section. Repeats may or may not be left out.
+    /// Replaces each shingle by a hash of the shingle and its section. Repeats of a shingle may be left out.
     ///
     /// # Panics
     /// Panics if `sections` is 0.
@@ -501,8 +502,8 @@ impl PreTagged {
         assert!(sections > 0, "a document has at least one section");
         out.clear();
         let tagged = |position, shingle: u64| {
-            // The first section leaves the shingle unchanged. The factor keeps the other sections away from
-            // mixed small ids.
+            // The first section leaves the shingle unchanged. Shingles may be hashes of small ids, and the factor
+            // prevents the hash of a section from being such a hash, too.
             shingle
                 ^ fmix64(u64::from(section(position, shingles.len(), sections)).wrapping_mul(FIBONACCI_64))
         };
@@ -522,7 +523,7 @@ impl PreTagged {
         }
     }
 
-    /// The exact similarity of two documents' tagged shingles, which the sketch estimates.
+    /// Returns the exact similarity of the tagged shingles of two documents, which the sketch estimates.
     #[must_use]
     pub fn exact(&self, a: &[u64], b: &[u64]) -> f64 {
         let set = |shingles| -> HashSet<u64> {
@@ -553,7 +554,7 @@ impl Sketcher for PreTagged {
         self.registers.sketch_into(&tagged, out);
     }
 
-    /// Estimates m/(|A|+|B|−m).
+    /// Estimates m/(|A|+|B|−m), the similarity of the tagged shingles.
     fn estimate(&self, a: &[u32], b: &[u32]) -> Estimate {
         self.registers.estimate(a, b)
     }
@@ -577,12 +578,12 @@ mod tests {
         PreTagged::new(Arc::new(MinHash::new(registers, seed).unwrap()), sections, policy).unwrap()
     }
 
-    /// Different shingles, in the order of their numbers.
+    /// Returns one shingle per number, in the order of the numbers; different numbers give different shingles.
     fn shingles(numbers: impl IntoIterator<Item = u64>) -> Vec<u64> {
         numbers.into_iter().map(|number| fmix64(number + 1)).collect()
     }
 
-    /// A document of 1000 shingles, and edits of it.
+    /// Returns names and shingles of five edits of a document of 1000 shingles.
     fn edits() -> [(&'static str, Vec<u64>); 5] {
         [
             ("front", shingles((5000..5100).chain(0..1000))),
@@ -601,7 +602,7 @@ mod tests {
     }
 
     proptest! {
-        /// Minima and sections by a plain loop over all functions and shingles.
+        /// Minima and sections are those of a plain loop over all functions and shingles.
         #[test]
         fn minima_and_sections_by_the_book(
             numbers in proptest::collection::vec(0u64..40, 1..120),
@@ -696,7 +697,7 @@ mod tests {
         }
         let sectional = Sectional::new(40, 3, Policy::First, 1).unwrap();
         assert!(sectional.pairs(&sketch(&sectional, &[9])).all(|(_, section)| section == 1));
-        // With more sections than positions, only some sections are used.
+        // With more sections than positions, only some of the sections occur.
         let sectional = Sectional::new(40, 200, Policy::First, 1).unwrap();
         let row = sketch(&sectional, &[1, 2, 3]);
         assert!(sectional.pairs(&row).all(|(_, section)| [1, 67, 134].contains(&section)));
@@ -718,7 +719,7 @@ mod tests {
 
     #[test]
     fn policies_choose_among_repeats() {
-        // Shingle 0 stands at both ends of one document and only at the front of the other.
+        // Shingle 0 is at both ends of one document, and only at the front of the other.
         let (both, front) = (shingles([0, 1, 2, 0]), shingles([0, 1, 2, 3]));
         for (policy, aligned) in [(Policy::First, 3), (Policy::Last, 2), (Policy::Mask, 3)] {
             let sectional = Sectional::new(8, 2, policy, 1).unwrap();
@@ -752,7 +753,7 @@ mod tests {
         }
     }
 
-    /// Over many seeds, the number of agreeing registers has the binomial law of the exact similarity.
+    /// Checks that the number of agreeing registers over many seeds is binomial with the exact similarity.
     fn check_law(what: &str, exact: f64, agreeing: impl Fn(u64) -> f64) {
         const SEEDS: u64 = 2500;
         let shares: Vec<f64> = (0..SEEDS).map(|seed| agreeing(fmix64(seed + 1))).collect();
@@ -761,7 +762,8 @@ mod tests {
         let expected = variance(exact, REGISTERS);
         let error = (expected / SEEDS as f64).sqrt();
         assert!((mean - exact).abs() <= 4.0 * error, "{what}: mean {mean}, {exact} expected");
-        // The relative variance of a sample variance is (κ − 1)/N, κ the binomial's kurtosis.
+        // The relative variance of a sample variance is (κ − 1)/N, where κ is the kurtosis of the binomial
+        // distribution.
         let kurtosis = if expected > 0.0 {
             let p = exact;
             3.0 + (1.0 - 6.0 * p * (1.0 - p)) / (REGISTERS as f64 * p * (1.0 - p))

@@ -1,43 +1,43 @@
-//! The size of a sketch of each kind for a wanted error, and its greatest size.
+//! The smallest size of each kind of sketch for a wanted error, and its greatest size.
 //!
-//! A variance falls as a sketch grows, so both sizes are found by bisection. Only sizes that every kind can
-//! have are tried, so each result is a valid text form.
+//! A variance falls as a sketch grows, so bisection finds both sizes. It tries only sizes that every kind can have, so
+//! each result has a valid text form.
 
 use std::ops::Range;
 
 use super::Method;
 use super::minhash::MOST_REGISTERS;
 
-/// All sizes are multiples of this number, so that pairs, fours and thirds of registers are whole.
+/// All sizes are multiples of this number, so that registers divide into pairs, thirds and fours without remainder.
 const STEP: usize = 12;
-/// The greatest number of steps. No kind has fewer registers than its size, so none can be made with more.
+/// Greatest size in steps. More is impossible, because every kind has at least as many registers as its size.
 const MOST_STEPS: usize = MOST_REGISTERS / STEP;
 
 impl Method {
-    /// The indices of the kinds in the list of [`all`](Self::all), which are the same for every size.
+    /// Returns the range of indices of kinds in the list of [`all`](Self::all), which is the same for every size.
     #[must_use]
     pub fn kinds() -> Range<usize> {
         0..Self::all(STEP).len()
     }
 
-    /// The smallest sketch of a kind whose [`variance`](Self::variance) at this similarity has at most this
-    /// standard error, with a multiple of 12 registers or stored bits; `None` if it would need more registers
-    /// than a sketch can have.
+    /// Returns the smallest sketch of a kind whose standard error at this similarity is at most `error`, by its
+    /// [`variance`](Self::variance). Sizes are multiples of 12 registers or stored bits. Returns `None` if more
+    /// registers are needed than a sketch can have.
     ///
     /// # Panics
-    /// Panics if `kind` is none of the [`kinds`](Self::kinds).
+    /// Panics if `kind` is not in [`kinds`](Self::kinds).
     #[must_use]
     pub fn smallest(kind: usize, similarity: f64, error: f64) -> Option<Self> {
-        // The comparison is false for NaN, which some formulas give where the sketch has no information.
+        // Some formulas give NaN where the sketch has no information; the comparison is then false, as it must be.
         let reaches = |steps| of_kind(kind, steps).variance(similarity) <= error * error;
         let smallest = of_kind(kind, first(1..MOST_STEPS + 1, reaches)?);
         can_be_made(smallest).then_some(smallest)
     }
 
-    /// The largest sketch of a kind, with a multiple of 12 registers or stored bits.
+    /// Returns the largest sketch of a kind. Its size is a multiple of 12 registers or stored bits.
     ///
     /// # Panics
-    /// Panics if it is none of the [`kinds`](Self::kinds).
+    /// Panics if `kind` is not in [`kinds`](Self::kinds).
     #[must_use]
     pub fn largest(kind: usize) -> Self {
         let too_large = |steps| !can_be_made(of_kind(kind, steps));
@@ -54,7 +54,8 @@ fn can_be_made(method: Method) -> bool {
     method.build(1).is_ok()
 }
 
-/// The first element for which `holds` returns `true`, if it does so for all later ones too.
+/// Returns the first element for which `holds` returns `true`. `holds` must return `true` for all elements after it,
+/// too.
 fn first(range: Range<usize>, holds: impl Fn(usize) -> bool) -> Option<usize> {
     let (mut low, mut high) = (range.start, range.end);
     while low < high {
@@ -113,7 +114,7 @@ mod tests {
         // 2¹⁶ = 12 · 5461 + 4, and 8 · 12 · 682 = 65 472.
         assert_eq!(Method::largest(named("minhash:")), Method::minhash(65_532));
         assert_eq!(Method::largest(named("xor:3")).to_string(), "xor:3/minhash:65472");
-        // At similarity 1 the variance is 0, and near 0 it has no bound.
+        // At similarity 1 the variance is 0. Near 0 the variance of `xor:3` is unbounded.
         assert_eq!(Method::smallest(named("minhash:"), 1.0, 0.02), Some(Method::minhash(12)));
         assert_eq!(Method::smallest(named("xor:3"), 0.1, 0.5), None);
         assert_eq!(Method::smallest(named("minhash:"), 0.8, 1e-9), None);

@@ -2,31 +2,32 @@
 //!
 //! - **Paper.** Ertl, *`SuperMinHash`: a new minwise hashing algorithm for Jaccard similarity estimation*, 2017,
 //!   arXiv:1706.05698; [Hassanian-esfahani 2018](crate#sources), Table 1.
-//! - **Idea.** Each shingle visits the registers in a random order of its own, and the value that it brings
-//!   to the j-th register of its order lies between j and j+1. Registers then sample shingles nearly without
-//!   replacement, and once every register holds a small value, a shingle can stop after its first steps.
+//! - **Idea.** Each shingle visits the registers in a random order of its own, and its value for the j-th register of
+//!   this order lies between j and j+1. Registers then sample shingles nearly without replacement. Once every register
+//!   holds a small value, a shingle can stop after its first steps.
 //! - **Symbols.** m → `registers`; j → `step`; a → `last`; b → `histogram`; p → `order`; rⱼ + j → `value`.
-//! - **Formula.** A shingle x starts `SplitMix64` at fmix64(x ⊕ s), s the first number of the `SplitMix64` of the seed. Step j
-//!   draws n: it swaps places j and j + ⌊(n mod 2³²)·(m−j)/2³²⌋ of the order and brings the value
-//!   j·2ʷ + ⌊n/2⁶⁴⁻ʷ⌋, at most 2³² − 2, to the register now at place j; w = 32 − ⌈log₂ m⌉.
-//! - **Cost.** about n + m ln m draws for n shingles: 1 draw per shingle in long documents, up to m draws per
-//!   shingle if n ≪ m; 4m bytes. For m = 128: 4 ns per shingle in documents of 5000 shingles, 8 ns of 500, 64
-//!   ns of 50.
-//! - **Error.** unbiased, variance α(m, u)·J(1−J)/m, α ≈ ½ for u = |A∪B| ≪ m, → 1 for u ≫ m; tests here. Values of
-//!   32 bits let two documents of n shingles agree by accident in a register with probability about n/2³³.
-//! - **Differs.** rⱼ is w bits of an integer instead of a real number, so that a value is one word, equality
-//!   is exact and all platforms round alike. Hassanian-esfahani 2018, Table 1, prints ∝(m, n) for α(m, u)
-//!   (E-11). The paper takes shingle after shingle, which draws n + O(m log² m) numbers. Here all shingles
-//!   take their first step, then all their second, until no register is empty, unless there are too few
-//!   shingles. A minimum does not depend on the order, so the registers are the same. The order of a shingle
-//!   is not stored meanwhile, but computed from the places that it drew before.
-//! - **Vectors.** the trace and the values of α, by another program; the words below are from a second
-//!   implementation of the formula.
+//! - **Formula.** A shingle x starts `SplitMix64` at fmix64(x ⊕ s), where s is the first number of the `SplitMix64` of
+//!   the seed. Step j draws n, and swaps places j and j + ⌊(n mod 2³²)·(m−j)/2³²⌋ of the order. The register now at
+//!   place j gets the value j·2ʷ + ⌊n/2⁶⁴⁻ʷ⌋, at most 2³² − 2, if it is less than its own; w = 32 − ⌈log₂ m⌉.
+//! - **Cost.** About n + m ln m draws for n shingles: 1 draw per shingle in long documents, up to m draws per shingle
+//!   if n ≪ m; 4m bytes per sketch. For m = 128, a shingle takes 4 ns in documents of 5000 shingles, 8 ns in documents
+//!   of 500, and 64 ns in documents of 50.
+//! - **Error.** The estimate is unbiased, with variance α(m, u)·J(1−J)/m: α ≈ ½ for u = |A∪B| ≪ m, and α → 1 for u ≫ m.
+//!   The tests in this file check it. Values of 32 bits let two documents of n shingles agree by accident in a register
+//!   with probability about n/2³³.
+//! - **Differs.** rⱼ is w bits of an integer instead of a real number. A value is thus one word, equality is exact, and
+//!   all platforms round alike. Hassanian-esfahani 2018, Table 1, prints ∝(m, n) for α(m, u) (E-11). The paper
+//!   processes shingle after shingle, which draws n + O(m log² m) numbers. Here all shingles take their first step,
+//!   then all take their second step, until no register is empty, unless there are too few shingles. A minimum does not
+//!   depend on the order, so the registers are the same. Meanwhile the order of a shingle is not stored, but computed
+//!   from the places that it drew.
+//! - **Vectors.** Another program computed the trace and the values of α. A second implementation of the formula
+//!   computed the words in the test below.
 //!
-//! - **Use when** documents have fewer shingles than registers, where it halves the variance, or far more,
-//!   where it costs a few nanoseconds per shingle. Registers merge by minimum.
-//! - **Do not** sketch millions of short texts with many registers: [`fast_similarity`](super::fast_similarity) has the same
-//!   variance and costs O(m log m) there instead of O(n·m).
+//! - **Use when** documents have fewer shingles than registers, where it halves the variance, or many times more
+//!   shingles, where it costs a few nanoseconds per shingle. Registers merge by minimum.
+//! - **Do not** sketch millions of short texts with many registers: [`fast_similarity`](super::fast_similarity) has the
+//!   same variance, and costs O(m log m) there instead of O(n·m).
 
 use crate::error::Error;
 use crate::estimate::{self, Estimate};
@@ -43,7 +44,7 @@ pub struct SuperMinHash {
 }
 
 impl SuperMinHash {
-    /// Sketches of `registers` registers (m); `seed` chooses the hash function.
+    /// Makes a sketcher with `registers` registers (m); `seed` chooses the hash function.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536.
@@ -53,36 +54,36 @@ impl SuperMinHash {
     }
 }
 
-/// ⌈log₂ m⌉: the bits of a word that hold the step.
+/// Returns ⌈log₂ m⌉, the number of upper bits of a word that hold the step.
 fn number_bits(registers: usize) -> u32 {
     registers.next_power_of_two().trailing_zeros()
 }
 
-/// The other bits of a word, which are random.
+/// Returns the number of lower bits of a word, which are random.
 fn random_bits(registers: usize) -> u32 {
     32 - number_bits(registers)
 }
 
-/// The number of steps that all shingles take together before each continues by itself. Step t costs t
-/// comparisons per shingle, which vectors do many at a time; at about this step, storing the order of each
-/// shingle is as fast.
+/// Number of steps that all shingles take together before each continues by itself. Step t costs t comparisons per
+/// shingle, and vector instructions do many at a time. From about this step on, storing the order of each shingle is as
+/// fast.
 const STEPS_TOGETHER: usize = 48;
 
-/// The number of shingles per register that step together. This many nearly always fill all registers in
-/// their first steps; more would only take memory.
+/// Number of shingles per register that step together. So many shingles nearly always fill all registers in their first
+/// steps, and more shingles would only take memory.
 const TOGETHER: usize = 16;
 
-/// The registers while a sketch is made, one shingle after another.
+/// The registers while shingles are added one after another.
 struct RegisterState<'a> {
     registers: &'a mut [u32],
-    /// The order of the present shingle: place i holds i, except where it has swapped. Places that it has
-    /// passed are not updated.
+    /// Order of the current shingle. Place i holds i, except where the shingle has swapped. The places of earlier steps
+    /// are not updated.
     order: Vec<u32>,
-    /// The places with which the present shingle has swapped.
+    /// Places with which the current shingle has swapped.
     swapped: Vec<u32>,
-    /// The number of registers that hold a value of each step; empty registers count for the last step.
+    /// Number of registers per step of their values. Empty registers count for the last step.
     histogram: Vec<u32>,
-    /// The greatest step of any register. Later steps cannot lower a register.
+    /// Greatest step of the value in any register. Later steps cannot lower a register.
     last: usize,
     random_bits: u32,
 }
@@ -100,7 +101,7 @@ impl<'a> RegisterState<'a> {
         Self { registers, order, swapped: Vec::with_capacity(m), histogram, last, random_bits }
     }
 
-    /// One step of the present shingle: `other` is the place to swap with, `random` the fraction of the
+    /// Takes one step of the current shingle. `other` is the place to swap with, and `random` the fraction of the
     /// value.
     #[inline]
     fn step(&mut self, step: usize, other: usize, random: u32) {
@@ -122,7 +123,7 @@ impl<'a> RegisterState<'a> {
         }
     }
 
-    /// Ends the present shingle: restores the order.
+    /// Finishes the current shingle by restoring `order`.
     #[inline]
     fn end(&mut self) {
         for place in self.swapped.drain(..) {
@@ -131,7 +132,7 @@ impl<'a> RegisterState<'a> {
     }
 }
 
-/// The step of a value; the last step for an empty register.
+/// Returns the step of a value. An empty register counts as the last step.
 #[inline]
 fn step_of(value: u32, random_bits: u32, registers: usize) -> usize {
     ((value as u64 >> random_bits) as usize).min(registers - 1)
@@ -142,7 +143,7 @@ fn value(step: usize, random: u32, random_bits: u32) -> u32 {
     (((step as u64) << random_bits) as u32 | random).min(EMPTY - 1)
 }
 
-/// Splits a draw into one of `among` places and a fraction of `random_bits` bits.
+/// Splits a drawn number into one of `among` places and a fraction of `random_bits` bits.
 #[inline]
 fn split(drawn: u64, among: usize, random_bits: u32) -> (usize, u32) {
     ((((drawn & 0xffff_ffff) * among as u64) >> 32) as usize, (drawn >> (64 - random_bits)) as u32)
@@ -153,16 +154,16 @@ impl SuperMinHash {
         SplitMix64::new(fmix64(shingle ^ self.seed))
     }
 
-    /// Lets all shingles take their first steps together, until every register has a value; then no later
-    /// step can lower one. Returns whether all registers have a value.
+    /// Lets all shingles take their first steps together until every register has a value. From then on, no later step
+    /// can lower a register. Returns `true` if all registers have a value.
     fn together(&self, shingles: &[u64], out: &mut [u32]) -> bool {
         let (m, n, random_bits) = (self.registers, shingles.len(), random_bits(self.registers));
-        // Filling every register takes about m ln m steps.
+        // Filling every register takes about m ln m steps, so with fewer steps this way would not finish.
         if n == 0 || n * STEPS_TOGETHER < m * number_bits(m) as usize {
             return false;
         }
         let mut draws: Vec<SplitMix64> = shingles.iter().map(|&shingle| self.draws(shingle)).collect();
-        // The places that the shingles have swapped with: those of the first step, of the second, and so on.
+        // The places with which the shingles have swapped, step by step. A step has one place per shingle.
         let mut swapped = vec![];
         let (mut registers, mut values) = (vec![0; n], vec![0; n]);
         for step in 0..STEPS_TOGETHER.min(m) {
@@ -173,7 +174,8 @@ impl SuperMinHash {
             }
             let before = swapped.len();
             swapped.extend_from_slice(&registers);
-            // The content of a place came there by the last swap with it, from the place of that step.
+            // The swaps are followed backwards: the swap of step `earlier` moved the content of place `earlier` to the
+            // drawn place.
             for (earlier, swapped) in swapped[..before].chunks_exact(n).enumerate().rev() {
                 for (register, &place) in registers.iter_mut().zip(swapped) {
                     *register = if *register == place { earlier as u32 } else { *register };
@@ -190,7 +192,7 @@ impl SuperMinHash {
         false
     }
 
-    /// Lets each shingle take its steps by itself, while they can lower a register.
+    /// Lets each shingle take its steps by itself, as long as they can lower a register.
     fn one_by_one(&self, shingles: &[u64], out: &mut [u32]) {
         let m = self.registers;
         let mut state = RegisterState::new(out);
@@ -207,7 +209,8 @@ impl SuperMinHash {
             }
             state.end();
         }
-        // Every register holds a value of step 0, so only first steps can lower one, and these need no order.
+        // Every register now holds a value of step 0. Only first steps can lower a register, and a first step needs no
+        // order.
         for &shingle in shingles {
             let (register, fraction) = split(self.draws(shingle).next_u64(), m, random_bits);
             out[register] = out[register].min(value(0, fraction, random_bits));
@@ -263,7 +266,7 @@ mod tests {
 
     #[test]
     fn documented_trace() {
-        // Tenths of a step, in units of 2³⁰/10.
+        // A tenth of a step is 2³⁰/10, because a value has 30 random bits.
         let tenths = |n: u32| n * ((1 << 30) / 10);
         let at = |step: u32, n: u32| (step << 30) + tenths(n);
         let mut registers = [EMPTY; 3];
@@ -291,7 +294,7 @@ mod tests {
     fn stopping_early_loses_nothing() {
         let sketcher = SuperMinHash::new(20, 9).unwrap();
         let shingles: Vec<u64> = (0..500).collect();
-        // A document of one shingle visits every register.
+        // A document of one shingle visits every register, so it fills all of them.
         let mut least = vec![EMPTY; 20];
         for &shingle in &shingles {
             let one = sketch(&sketcher, &[shingle]);
@@ -302,7 +305,7 @@ mod tests {
 
     #[test]
     fn stepping_together_or_one_by_one_is_the_same() {
-        // How often stepping together was not enough, and how often it was.
+        // Counts of the cases in which stepping together did not fill all registers, and in which it did.
         let mut ways = [0; 2];
         for registers in [1, 2, 3, 20, 64, 100, 128] {
             let sketcher = SuperMinHash::new(registers, 3).unwrap();

@@ -2,20 +2,21 @@
 
 use super::Sketcher;
 
-/// Two sets of consecutive ids with `common` of `union` ids in both; the others are divided evenly.
+/// Returns two sets of consecutive ids. Together they have `union` ids, of which `common` are in both; each set gets
+/// half of the others.
 pub(crate) fn sets(union: u64, common: u64) -> (Vec<u64>, Vec<u64>) {
     let middle = common + (union - common) / 2;
     ((0..middle).collect(), (0..common).chain(middle..union).collect())
 }
 
-/// The sketch of `shingles`.
+/// Returns the sketch of `shingles`.
 pub(crate) fn sketch(sketcher: &dyn Sketcher, shingles: &[u64]) -> Vec<u32> {
     let mut out = vec![0; sketcher.words()];
     sketcher.sketch_into(shingles, &mut out);
     out
 }
 
-/// The estimates of the seeds `0..trials`.
+/// Returns one estimate per seed in `0..trials`.
 fn estimates<S: Sketcher>(trials: u64, (union, common): (u64, u64), make: impl Fn(u64) -> S) -> Vec<f64> {
     let (a, b) = sets(union, common);
     (0..trials)
@@ -26,20 +27,20 @@ fn estimates<S: Sketcher>(trials: u64, (union, common): (u64, u64), make: impl F
         .collect()
 }
 
-/// The mean of a power of the distances from `centre`.
+/// Returns the mean of (value − `centre`) raised to `power`.
 fn central(values: &[f64], centre: f64, power: i32) -> f64 {
     values.iter().map(|value| (value - centre).powi(power)).sum::<f64>() / values.len() as f64
 }
 
-/// Mean and variance of the estimate over the seeds `0..trials`.
+/// Returns the mean and the variance of the estimate over the seeds `0..trials`.
 pub(crate) fn moments<S: Sketcher>(trials: u64, sizes: (u64, u64), make: impl Fn(u64) -> S) -> (f64, f64) {
     let values = estimates(trials, sizes, make);
     let (n, mean) = (trials as f64, central(&values, 0.0, 1));
     (mean, central(&values, mean, 2) * n / (n - 1.0))
 }
 
-/// Compares mean and variance of an unbiased estimate with their formulas, each within four standard errors;
-/// that of the variance comes from the kurtosis of the sample.
+/// Compares the mean and the variance of an unbiased estimate with their formulas. Each must be within four standard
+/// errors; the standard error of the variance comes from the kurtosis of the sample.
 pub(crate) fn check<S: Sketcher>(
     trials: u64,
     (union, common): (u64, u64),
@@ -54,7 +55,7 @@ pub(crate) fn check<S: Sketcher>(
     }
     let (n, mean) = (trials as f64, central(&values, 0.0, 1));
     assert!((mean - similarity).abs() <= 4.0 * (variance / n).sqrt(), "mean {mean} of {similarity}");
-    // Moments are around the true mean, so that no factor of n/(n−1) is needed.
+    // Moments are taken around the true mean, because then no factor of n/(n−1) is needed.
     let measured = central(&values, similarity, 2);
     let kurtosis = central(&values, similarity, 4) / measured.powi(2);
     let error = variance * ((kurtosis - 1.0) / n).sqrt();
@@ -64,7 +65,7 @@ pub(crate) fn check<S: Sketcher>(
     );
 }
 
-/// Checks the laws of every sketcher of sets.
+/// Checks the laws that every sketcher of sets obeys.
 pub(crate) fn check_laws(sketcher: &dyn Sketcher) {
     use crate::sketch::minhash::EMPTY;
     assert!(sketch(sketcher, &[]).iter().all(|&word| word == EMPTY), "nothing gives empty words");
@@ -83,7 +84,7 @@ pub(crate) fn check_laws(sketcher: &dyn Sketcher) {
     }
 }
 
-/// Checks that the sketches of parts merge to that of the whole.
+/// Checks that the sketches of two documents merge to the sketch of their union.
 pub(crate) fn check_merge(sketcher: &dyn Sketcher) {
     for (union, common) in [(2, 0), (7, 3), (50, 10), (900, 400)] {
         let (a, b) = sets(union, common);

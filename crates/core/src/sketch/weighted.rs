@@ -2,7 +2,7 @@
 //!
 //! | text form | sketch |
 //! |---|---|
-//! | `dart:128` | the least darts, which all registers share; the default |
+//! | `dart:128` | least darts, drawn once for all registers; the default |
 //! | `icws:128` | samples with their steps; several times slower |
 //! | `cws:128` | samples with their points, as first published; hundreds of times slower |
 //! | `zero-bit:128` | samples without their steps; biased, for long documents only |
@@ -22,7 +22,7 @@ use crate::weight::{Weigher, Weighting};
 
 pub use super::weighted_sketcher::WeightedSketcher;
 
-/// A sketch of weighted sets, applied to shingles that count as often as they occur.
+/// A sketcher of weighted sets as a sketcher of shingles: the weight of a shingle is the number of its occurrences.
 #[derive(Debug)]
 pub(super) struct CountedShingles {
     sketcher: Arc<dyn WeightedSketcher>,
@@ -59,7 +59,7 @@ impl Sketcher for CountedShingles {
     }
 }
 
-/// A sketch of weighted sets and its registers.
+/// A kind of sketch of weighted sets, with its number of registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "exhaustive"), non_exhaustive)]
 #[cfg_attr(feature = "exhaustive", expect(clippy::exhaustive_enums, reason = "tests list all of them"))]
@@ -75,7 +75,7 @@ pub enum WeightedMethod {
 }
 
 impl WeightedMethod {
-    /// One method of each kind, with this many registers.
+    /// Returns one method per kind, each with this many registers.
     #[must_use]
     pub fn all(registers: usize) -> [Self; 4] {
         [Self::Dart(registers), Self::Icws(registers), Self::Cws(registers), Self::ZeroBit(registers)]
@@ -84,7 +84,8 @@ impl WeightedMethod {
     /// Makes the sketcher.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless there are 1 to 65,536 registers.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless the number of registers is from 1 to
+    /// 65,536.
     pub fn build(self, seed: u64) -> Result<Arc<dyn WeightedSketcher>, Error> {
         Ok(match self {
             Self::Dart(registers) => Arc::new(Dart::new(registers, seed)?),
@@ -94,7 +95,7 @@ impl WeightedMethod {
         })
     }
 
-    /// k: the number of registers.
+    /// Returns k, the number of registers.
     #[must_use]
     pub fn registers(self) -> usize {
         match self {
@@ -105,10 +106,10 @@ impl WeightedMethod {
         }
     }
 
-    /// The number of registers by which documents can be banded; `None` if they cannot.
+    /// Returns the number of registers by which documents can be banded; `None` if the sketch cannot be banded.
     ///
-    /// A band of these registers agrees with probability Jwʳ. Registers of `zero-bit` agree more often, by an
-    /// amount that depends on the documents.
+    /// A band of r such registers agrees with probability Jwʳ. Registers of `zero-bit` agree more often, by an amount
+    /// that depends on the documents.
     #[must_use]
     pub fn bandable(self) -> Option<usize> {
         match self {
@@ -117,8 +118,8 @@ impl WeightedMethod {
         }
     }
 
-    /// The variance of the estimate at this weighted Jaccard similarity; for `zero-bit`, that of long
-    /// documents.
+    /// Returns the variance of the estimate at this weighted Jaccard similarity. For `zero-bit` it is the variance for
+    /// long documents.
     #[must_use]
     pub fn variance(self, similarity: f64) -> f64 {
         estimate::minhash::variance(similarity, self.registers())
@@ -163,7 +164,7 @@ impl FromStr for WeightedMethod {
             "zero-bit" => Self::ZeroBit(registers),
             _ => return Err(wrong()),
         };
-        // Constructing the sketcher refuses invalid numbers here, before a run begins.
+        // Constructing the sketcher here refuses invalid numbers before a run begins.
         method.build(1)?;
         Ok(method)
     }

@@ -7,14 +7,14 @@ use crate::estimate::{self, Estimate};
 use crate::hash::fmix64;
 use crate::weight::{WeightedSet, merged};
 
-/// Makes sketches of weighted sets of one kind and compares them. A sketch is a row of registers of 32 bits.
-/// Sealed, as [`Sketcher`](super::Sketcher) is.
+/// Makes sketches of weighted sets of one kind and compares them. A sketch is a row of 32-bit registers. The trait is
+/// sealed, as [`Sketcher`](super::Sketcher) is.
 pub trait WeightedSketcher: super::sealed::Sealed + fmt::Debug + Send + Sync {
-    /// The number of words of one sketch, which are its registers.
+    /// Returns the number of words of one sketch, which is its number of registers.
     fn words(&self) -> usize;
 
-    /// Writes the sketch of a weighted set. For an empty set, every word is [`EMPTY`], which no other set
-    /// has.
+    /// Writes the sketch of a weighted set. Every word of the sketch of an empty set is [`EMPTY`], which occurs in no
+    /// other sketch.
     ///
     /// # Panics
     /// Panics if `out` does not have [`words`](Self::words) elements.
@@ -25,7 +25,7 @@ pub trait WeightedSketcher: super::sealed::Sealed + fmt::Debug + Send + Sync {
         estimate::minhash::estimate(a, b)
     }
 
-    /// The estimated value, computed from the sets themselves: the weighted Jaccard similarity.
+    /// Returns the exact value that the sketch estimates, computed from the sets: the weighted Jaccard similarity.
     fn exact(&self, a: &WeightedSet, b: &WeightedSet) -> f64 {
         let (shared, all) = merged(a, b).fold((0.0, 0.0), |(shared, all), (left, right): (f64, f64)| {
             (shared + left.min(right), all + left.max(right))
@@ -34,7 +34,8 @@ pub trait WeightedSketcher: super::sealed::Sealed + fmt::Debug + Send + Sync {
     }
 }
 
-/// The register of a sample: 32 bits of a shingle's key and of the other data that must agree.
+/// Returns the register for a sample: a 32-bit hash of the shingle's key and of `sample`, the other data that must
+/// agree.
 pub(super) fn register(key: u64, sample: u64) -> u32 {
     let mixed = fmix64(fmix64(key).wrapping_add(sample)) >> 32;
     (mixed as u32).min(EMPTY - 1)

@@ -1,17 +1,18 @@
 //! Zero-bit consistent weighted sampling.
 //!
 //! - **Paper.** Li, *0-bit consistent weighted sampling*, 2015.
-//! - **Idea.** A register keeps the shingle of a sample without its step. Two documents that sample the same
-//!   shingle have mostly sampled the same step, if they have many shingles of small weight.
-//! - **Formula.** the samples of [`Icws`]; a register holds 32 bits of the key.
-//! - **Cost.** The cost of [`Icws`]. It saves bits: samples can be stored as numbers of shingles.
-//! - **Error.** **biased upwards, without bound.** Registers agree with at least the probability Jw, and more
-//!   for fewer shingles: 0.72 for Jw = 0.64 and 0.18 for Jw = 0.10 with three and two shingles, and always 1
-//!   for a single shingle of any weight. For a few hundred shingles of similar weights the bias is below the
-//!   standard error of 128 registers. Checked by statistical tests.
+//! - **Idea.** A register keeps the shingle of a sample without its step. If documents have many shingles of small
+//!   weight, two documents that sample the same shingle have mostly sampled the same step.
+//! - **Formula.** The samples are those of [`Icws`]; a register holds 32 bits of a hash of the key.
+//! - **Cost.** The cost of [`Icws`]. The method can save bits, because a sample can be stored as the number of a
+//!   shingle.
+//! - **Error.** The estimate is **biased upwards, without bound.** Registers agree with at least the probability Jw,
+//!   and more often for fewer shingles: 0.72 for Jw = 0.64 with three shingles, 0.18 for Jw = 0.10 with two, and always
+//!   1 for a single shingle of any weight. For a few hundred shingles of similar weights, the bias is below the
+//!   standard error of 128 registers. Statistical tests check it.
 //!
 //! - **Use when** documents are long and the samples themselves are of use.
-//! - **Do not** use it for short documents, nor to band: the S-curve would be of another similarity.
+//! - **Do not** use it for short documents or for banding, because the S-curve would be that of another similarity.
 
 use super::icws::Icws;
 use super::weighted_sketcher::{WeightedSketcher, register};
@@ -23,7 +24,7 @@ use crate::weight::WeightedSet;
 pub struct ZeroBit(Icws);
 
 impl ZeroBit {
-    /// A family of `registers` samplers drawn by `seed`.
+    /// Makes a sketcher with `registers` samplers, which `seed` chooses.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `registers` is from 1 to 65,536.

@@ -1,13 +1,13 @@
-//! Normalises a text block by block, so that a huge text is never in memory twice.
+//! Normalises a text block by block, so that a huge text and its normalised form are never in memory together.
 //!
-//! - **Idea.** A *seam* is a place in the source where the two sides can be normalised separately: the
-//!   character after it does not combine with the one before it, and neither a run of white space nor a token
-//!   crosses it. Blocks end at the first seam after their size.
-//! - **Cost.** Memory for one block. If seams are far apart, as in a run of letters as long as a book, a
-//!   block is as long as that run.
+//! - **Idea.** A *seam* is a place in the source whose two sides can be normalised separately: the character after it
+//!   does not combine with the character before it, and no run of white space and no token crosses it. A block ends at
+//!   the first seam after its size.
+//! - **Cost.** Memory for one block. If seams are far apart, as in a run of letters as long as a book, a block is as
+//!   long as that run.
 //! - **Pieces.** A text may come in pieces of any length, so that it is never in memory as a whole.
-//! - **Markup.** A tag may be as long as the text, so markup is removed from the whole text first, which
-//!   takes a copy.
+//! - **Markup.** A tag may be as long as the text. Markup is therefore removed from the whole text first, which takes a
+//!   copy.
 //! - **Checked.** Property tests here and in `shingle/blocks.rs` compare blocks with the whole text.
 
 use super::class::{CharClass, FormClass, TokenClass};
@@ -16,14 +16,14 @@ use super::space::is_space;
 use super::{Markup, Normalization, NormalizedText, Normalizer, WhiteSpace, markup};
 
 impl Normalizer {
-    /// A text without its markup.
+    /// Returns a text without its markup.
     pub(crate) fn without_markup(source: &str) -> String {
         let mut stripped = String::new();
         markup::strip_into(source, &mut stripped, &mut Untracked);
         stripped
     }
 
-    /// The first seam at or behind `from`; `None` if there is none before the end.
+    /// Returns the first seam at or after `from`; `None` if there is no seam before the end.
     fn seam(&self, source: &str, from: usize) -> Option<usize> {
         let at = source.ceil_char_boundary(from.max(1));
         let (before, after) = source.split_at(at);
@@ -37,22 +37,21 @@ impl Normalizer {
         None
     }
 
-    /// Whether there is a seam between two neighbouring characters.
+    /// Reports whether there is a seam between two neighbouring characters.
     fn is_seam(&self, before: char, after: char) -> bool {
-        // For these characters, the beginning and the end of their normalised form are known: they stay as
-        // they are, or become lower case.
+        // Plain characters have a known normalised form: they stay as they are, or become lower case.
         let is_plain = |c: char| c.is_ascii() || CharClass::of(c).is_inert();
         let space = self.normalization.space;
         if CharClass::of(after).form() == FormClass::Combining {
             return false;
         }
         if self.fold_space {
-            // White space at an end of a block would be taken for white space at an end of the text.
+            // White space at an end of a block would be trimmed like white space at an end of the text.
             let is_word = |c: char| is_plain(c) && !is_space(c);
             space != WhiteSpace::Fold || is_word(before) && is_word(after)
         } else {
             let separates = is_plain(after) && CharClass::of(after).token() != TokenClass::Run;
-            // Removed white space does not separate tokens.
+            // White space that is removed does not separate tokens.
             separates && !(space == WhiteSpace::Remove && is_space(after))
         }
     }
@@ -60,15 +59,14 @@ impl Normalizer {
 
 /// Normalises a text that comes in pieces of any length, block by block.
 ///
-/// Blocks have at least `block_bytes` of the text, except the last one. Their concatenation is the result of
-/// [`normalize_into`](Normalizer::normalize_into) for the whole text, and no token lies in two of them.
+/// Blocks have at least `block_bytes` bytes of the text, except the last block. Their concatenation is the result of
+/// [`normalize_into`](Normalizer::normalize_into) for the whole text, and no token is in two blocks.
 #[derive(Debug, Clone)]
 pub(crate) struct BlockNormalizer {
     cuts: Normalizer,
     of_block: Normalizer,
     block_bytes: usize,
-    /// The end of the text so far, which has no seam after the size of a block. A text with markup is held as
-    /// a whole.
+    /// Last part of the text so far, in which no block can end yet. If markup is stripped, it is the whole text.
     rest: String,
 }
 
@@ -93,7 +91,7 @@ impl BlockNormalizer {
         self.cut(piece, text, each)
     }
 
-    /// Passes the rest to `each`. Afterwards another text can be added.
+    /// Passes the last block to `each`. Afterwards another text can be added.
     pub(crate) fn finish<E>(
         &mut self,
         text: &mut NormalizedText,
@@ -111,7 +109,7 @@ impl BlockNormalizer {
         Ok(())
     }
 
-    /// Drops the text so far.
+    /// Discards the text so far.
     pub(crate) fn clear(&mut self) {
         self.rest.clear();
     }
@@ -128,7 +126,7 @@ impl BlockNormalizer {
             each(text)
         };
         while !self.rest.is_empty() && !piece.is_empty() {
-            // Only as much as may have the seam is copied, so that a long piece is not held twice.
+            // Only the part in which the block may end is copied, so that a long piece is not in memory twice.
             let taken = piece.ceil_char_boundary(self.block_bytes.max(1));
             let before = self.rest.len();
             self.rest.push_str(&piece[..taken]);
@@ -197,7 +195,7 @@ mod tests {
         assert_eq!(blocks(&tokens, &["no", "thing", " o", "f it"], 2), ["nothing", " of", " it"]);
     }
 
-    /// A text with characters of all kinds in any order.
+    /// Returns a text with characters of all kinds in any order.
     fn any_source() -> impl Strategy<Value = String> {
         let soup = "[aBéÉ ,\n\u{1c}\u{301}\u{323}ſﬁΣ가\u{1100}\u{1161}\u{11a8}ｶﾞが\u{3099}，Ａ\u{a0}क\u{93c}中ไ<b>&amp;]{0,60}";
         prop_oneof![any::<String>(), soup.prop_map(|soup| soup)]

@@ -1,11 +1,11 @@
 //! Classes of characters: their role in tokens, and their treatment by normalisation.
 //!
-//! Both come from one table of one byte per character, which `cargo x tables` generates from the Unicode data
-//! of ICU and a test compares with it.
+//! Roles and treatments come from a table with one byte per character. `cargo x tables` generates the table from the
+//! Unicode data of ICU, and a test compares the table with this data.
 
 use super::tables::{BLOCKS, INDEX};
 
-/// The number of bits of a character's index in its block: a block of the table describes 2⁷ characters.
+/// Number of low bits of a code point that are its index in a block. A block of the table describes 2⁷ characters.
 const BLOCK_BITS: u32 = 7;
 
 /// The role of a character in tokens.
@@ -25,14 +25,15 @@ pub enum TokenClass {
 pub(super) enum FormClass {
     /// The character and its neighbours stay unchanged.
     Inert,
-    /// The character becomes other characters, whatever stands before it. A [`Combining`](Self::Combining)
-    /// character behind it may change the result.
+    /// The character becomes other characters, and the characters before it have no effect on the result. A
+    /// [`Combining`](Self::Combining) character after it may change the result.
     Mapped,
     /// The result depends on the characters before this one.
     Combining,
 }
 
-/// The code point of the non-ASCII character that begins valid UTF-8 text, and its length in bytes.
+/// Returns the code point and the length in bytes of the character at the beginning of valid UTF-8 text. The character
+/// must not be ASCII.
 #[inline(always)]
 pub(super) fn decode(bytes: [u8; 4]) -> (u32, u32) {
     let [a, b, c, d] = bytes.map(u32::from);
@@ -50,27 +51,27 @@ pub(super) fn decode(bytes: [u8; 4]) -> (u32, u32) {
 pub struct CharClass(pub(super) u8);
 
 impl CharClass {
-    /// The class of a character, from the table.
+    /// Returns the class of a character from the table.
     #[inline]
     #[must_use]
     pub fn of(c: char) -> Self {
         Self::of_code(c as u32)
     }
 
-    /// The class of a code point, from the table. A number beyond Unicode is a separator.
+    /// Returns the class of a code point from the table. A number that is no code point is a separator.
     #[inline(always)]
     pub(super) fn of_code(code: u32) -> Self {
         let block = INDEX.get((code >> BLOCK_BITS) as usize).copied().unwrap_or_default();
         Self(BLOCKS[block as usize][(code & ((1 << BLOCK_BITS) - 1)) as usize])
     }
 
-    /// Whether normalisation leaves the character and its neighbours unchanged.
+    /// Reports whether normalisation leaves the character and its neighbours unchanged.
     #[inline(always)]
     pub(super) fn is_inert(self) -> bool {
         self.0 >> 2 == 0
     }
 
-    /// The role of the character in tokens.
+    /// Returns the role of the character in tokens.
     #[inline(always)]
     #[must_use]
     pub fn token(self) -> TokenClass {
@@ -81,7 +82,7 @@ impl CharClass {
         }
     }
 
-    /// The role of the character in NFKC and case folding.
+    /// Returns the role of the character in NFKC and case folding.
     #[inline(always)]
     pub(super) fn form(self) -> FormClass {
         match self.0 >> 2 {

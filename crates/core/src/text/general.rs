@@ -1,17 +1,17 @@
 //! NFKC and case folding of any sequence of characters, as Unicode defines them.
 //!
-//! - **Idea.** Characters are decomposed, marks are sorted by their combining class, and characters that
-//!   compose with the starter before them are composed; each resulting character is folded. `normalize` calls
-//!   this code only for sequences that it cannot copy.
-//! - **Cost.** Three look-ups per character, by binary search among at most 256 entries, and one per tried
-//!   composition, among all compositions.
-//! - **Differs.** Syllables of Hangul are not decomposed, because they would be composed again.
-//! - **Checked.** `unicode_tables` compares the result with ICU: every character, every composition, and
-//!   random sequences of characters that change.
+//! - **Idea.** Characters are decomposed, and marks are sorted by their combining class. Characters that compose with
+//!   the starter before them are composed, and each resulting character is folded. `normalize` calls this code only for
+//!   sequences that it cannot copy.
+//! - **Cost.** Three binary searches per character, among at most 256 entries each, and one per attempted composition,
+//!   among all compositions.
+//! - **Differs.** Hangul syllables are not decomposed, because they would be composed again.
+//! - **Checked.** `unicode_tables` compares the result with ICU for every character, every composition, and random
+//!   sequences of characters that change.
 
 use super::mappings::{CLASSES, COMPOSED, DECOMPOSITIONS, FOLDINGS, PAIRS};
 
-/// Appends NFKC of a sequence, folded.
+/// Appends the NFKC form of a sequence, with case folded.
 pub(super) fn push_nfkc_casefold(sequence: &str, out: &mut String) {
     let mut composer = Composer { starter: None, marks: Vec::new(), out };
     for c in sequence.chars() {
@@ -23,7 +23,7 @@ pub(super) fn push_nfkc_casefold(sequence: &str, out: &mut String) {
     composer.end_starter();
 }
 
-/// Appends a character, folded.
+/// Appends a character with case folded.
 #[inline]
 pub(super) fn push_casefold(c: char, out: &mut String) {
     match FOLDINGS.text(c) {
@@ -32,7 +32,7 @@ pub(super) fn push_casefold(c: char, out: &mut String) {
     }
 }
 
-/// The canonical combining class: 0 for starters.
+/// Returns the canonical combining class of a character, which is 0 for starters.
 #[inline]
 fn combining_class(c: char) -> u8 {
     CLASSES.number(c).unwrap_or(0)
@@ -40,9 +40,9 @@ fn combining_class(c: char) -> u8 {
 
 /// Composes decomposed characters.
 struct Composer<'o> {
-    /// The last starter, with which the following characters may compose.
+    /// Last starter, with which the following characters may compose.
     starter: Option<char>,
-    /// The marks behind the starter, with their classes, in their order.
+    /// Marks after the starter, each with its class, in text order.
     marks: Vec<(u8, char)>,
     out: &'o mut String,
 }
@@ -54,7 +54,7 @@ impl Composer<'_> {
             return;
         }
         self.compose_marks();
-        // A mark that is left between two starters keeps them apart.
+        // A mark between two starters that does not compose keeps the starters from composing.
         if self.marks.is_empty()
             && let Some(composed) = self.starter.and_then(|starter| composed(starter, c))
         {
@@ -65,9 +65,9 @@ impl Composer<'_> {
         self.starter = Some(c);
     }
 
-    /// Sorts the marks, and composes marks with the starter where possible.
+    /// Sorts the marks by class, and composes marks with the starter where possible.
     fn compose_marks(&mut self) {
-        // The sort is stable, because marks of one class keep their order.
+        // The sort is stable, because marks of the same class must keep their order.
         self.marks.sort_by_key(|&(class, _)| class);
         let Some(mut starter) = self.starter else { return };
         let mut left_class = 0;
@@ -83,7 +83,7 @@ impl Composer<'_> {
         self.starter = Some(starter);
     }
 
-    /// Writes the starter and its marks.
+    /// Writes the starter and its marks, and removes them from the composer.
     fn end_starter(&mut self) {
         self.compose_marks();
         let marks = self.marks.drain(..).map(|(_, mark)| mark);
@@ -93,7 +93,7 @@ impl Composer<'_> {
     }
 }
 
-/// The syllables of Hangul and the letters that they are composed of, as The Unicode Standard (section 3.12) numbers them.
+/// The Hangul syllables and the letters of which they are composed, numbered as in The Unicode Standard (section 3.12).
 mod hangul {
     pub(super) const SYLLABLES: u32 = 0xac00;
     pub(super) const LEADS: u32 = 0x1100;
@@ -101,11 +101,11 @@ mod hangul {
     pub(super) const TAILS: u32 = 0x11a7;
     pub(super) const LEAD_COUNT: u32 = 19;
     pub(super) const VOWEL_COUNT: u32 = 21;
-    /// One of these tails stands for no tail.
+    /// Number of tails, including the one that stands for no tail.
     pub(super) const TAIL_COUNT: u32 = 28;
 }
 
-/// The character that these two compose to.
+/// Returns the character to which two characters compose; `None` if they do not compose.
 #[inline]
 fn composed(first: char, second: char) -> Option<char> {
     composed_hangul(first as u32, second as u32).or_else(|| {

@@ -1,20 +1,19 @@
 //! Removes markup from a text.
 //!
-//! This module serves records with stray HTML or XML: tags and comments are removed, `script` and `style`
-//! with their content, a tag that ends a block becomes a line break, and common character references are
-//! decoded. It is not a parser of whole HTML documents, and never fails: characters that are no markup stay
-//! text.
+//! This module serves records with stray HTML or XML. It removes tags and comments, and removes `script` and `style`
+//! elements with their content. It turns a tag that ends a block into a line break, and decodes common character
+//! references. It is not a parser of whole HTML documents and never fails: characters that are not markup stay text.
 
 use super::origin::Track;
 
-/// Elements that continue a line; every other tag separates the text on its two sides.
+/// Elements that do not end a line. Every other tag separates the text before it from the text after it.
 const INLINE: [&str; 30] = [
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em", "font", "i", "ins",
     "kbd", "mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "tt", "u", "var",
     "wbr",
 ];
 
-/// Elements whose content is not text.
+/// Elements that are removed together with their content.
 const HIDDEN: [&str; 2] = ["script", "style"];
 
 /// Appends `source` to `out` without its markup.
@@ -51,7 +50,7 @@ pub(super) fn strip_into<T: Track>(source: &str, out: &mut String, track: &mut T
     out.push_str(&source[at..]);
 }
 
-/// Keeps the one ASCII character at `start`, because it is text.
+/// Appends the ASCII character at `start`, which is text and not markup. Returns the position after it.
 fn keep_one<T: Track>(source: &str, start: usize, out: &mut String, track: &mut T) -> usize {
     out.push_str(&source[start..=start]);
     track.mark(out.len(), start + 1);
@@ -63,7 +62,7 @@ struct MarkupTag {
     separates: bool,
 }
 
-/// The tag, comment or declaration that `rest` begins with.
+/// Returns the tag, comment or declaration at the beginning of `rest`.
 fn tag(rest: &str) -> Option<MarkupTag> {
     if let Some(comment) = rest.strip_prefix("<!--") {
         let len = comment.find("-->").map_or(rest.len(), |end| 4 + end + 3);
@@ -83,13 +82,13 @@ fn tag(rest: &str) -> Option<MarkupTag> {
     Some(MarkupTag { len, separates })
 }
 
-/// The length of a tag, up to and including its `>`; one inside quotes does not end it.
+/// Returns the length of a tag, up to and including its `>`. A `>` inside quotes does not end the tag.
 fn tag_len(rest: &str) -> Option<usize> {
     let mut quote = None;
     for (at, byte) in rest.bytes().enumerate() {
         match (quote, byte) {
             (None, b'>') => return Some(at + 1),
-            // A second `<` means that the first one was text: `a < b and c <d>`.
+            // If a second `<` follows, the first `<` was text: `a < b and c <d>`.
             (None, b'<') if at > 0 => return None,
             (None, b'"' | b'\'') => quote = Some(byte),
             (Some(open), close) if open == close => quote = None,
@@ -99,7 +98,7 @@ fn tag_len(rest: &str) -> Option<usize> {
     None
 }
 
-/// The length of the rest of an open hidden element, including its end tag.
+/// Returns the length of the content and the end tag of a hidden element, whose begin tag is before `rest`.
 fn hidden_len(rest: &str, name: &str) -> usize {
     let mut at = 0;
     while let Some(found) = rest[at..].find("</") {
@@ -113,7 +112,7 @@ fn hidden_len(rest: &str, name: &str) -> usize {
     rest.len()
 }
 
-/// Decodes the character reference that `rest` begins with. Returns its length too.
+/// Decodes the character reference at the beginning of `rest`. Returns the character and the length of the reference.
 fn reference(rest: &str) -> Option<(char, usize)> {
     let end = rest.bytes().take(12).position(|byte| byte == b';')?;
     let name = rest.get(1..end)?;
@@ -129,7 +128,7 @@ fn reference(rest: &str) -> Option<(char, usize)> {
     Some((c, end + 1))
 }
 
-/// The references that are common in real pages; the letters are those of Latin-1.
+/// References that are common in real pages. The letters are those of Latin-1.
 #[rustfmt::skip]
 const NAMED: [(&str, char); 82] = [
     ("amp", '&'), ("lt", '<'), ("gt", '>'), ("quot", '"'), ("apos", '\''), ("nbsp", '\u{a0}'),

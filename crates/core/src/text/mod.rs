@@ -1,17 +1,17 @@
 //! Text for shingles: normalised, and cut into tokens.
 //!
-//! A [`Normalizer`] writes the normalised form of a document into a [`NormalizedText`], from which the
-//! shinglers read tokens or characters. The default treats as equal what a reader would call the same text:
-//! it folds compatibility forms (NFKC), case, and, for character shingles, runs of white space.
+//! A [`Normalizer`] writes the normalised form of a document into a [`NormalizedText`], from which the shinglers read
+//! tokens or characters. The default treats texts as equal if a reader would call them the same text. It folds
+//! compatibility forms (NFKC), case, and, for character shingles, runs of white space.
 //!
 //! | form | `Ｓtraße  ﬁne` becomes | use when |
 //! |---|---|---|
-//! | `nfkc+casefold` | `strasse  fine` | always, unless there is a reason not to |
+//! | `nfkc+casefold` | `strasse  fine` | by default |
 //! | `casefold` | `ｓtrasse  fine` | width and ligatures carry meaning |
 //! | `none` | `Ｓtraße  ﬁne` | the text was normalised before, or every difference counts |
 //!
-//! Unicode data is that of [`UNICODE`], which is part of every spec's fingerprint. The data is in this crate, so that no version
-//! of another crate changes a sketch.
+//! [`UNICODE`] is the version of the Unicode data, and part of every spec's fingerprint. The data is in this crate, so
+//! that no version of another crate changes a sketch.
 
 mod blocks;
 mod class;
@@ -54,10 +54,10 @@ pub enum Folding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Markup {
-    /// Tags are text.
+    /// Markup is treated as text.
     #[default]
     Keep,
-    /// Tags, comments, scripts and styles are removed, and character references decoded.
+    /// Tags, comments, scripts and styles are removed, and character references are decoded.
     Strip,
 }
 
@@ -65,7 +65,7 @@ pub enum Markup {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum WhiteSpace {
-    /// Every run becomes one space, and both ends are trimmed.
+    /// Every run of white space becomes one space, and white space at both ends is removed.
     #[default]
     Fold,
     /// White space is not changed.
@@ -74,9 +74,9 @@ pub enum WhiteSpace {
     Remove,
 }
 
-/// All changes of a text before it is cut into shingles.
+/// The changes that are made to a text before it is cut into shingles.
 ///
-/// Its text form is a form followed by the treatments that differ from the default: `nfkc+casefold`,
+/// Its text form is the folding, followed by the treatments that differ from the default: `nfkc+casefold`,
 /// `casefold+strip-markup+remove-space`.
 ///
 /// ```
@@ -89,29 +89,29 @@ pub enum WhiteSpace {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Normalization {
-    /// The treatment of case and compatibility forms.
+    /// Treatment of case and compatibility forms.
     pub form: Folding,
-    /// The treatment of tags.
+    /// Treatment of markup.
     pub markup: Markup,
-    /// The treatment of white space.
+    /// Treatment of white space.
     pub space: WhiteSpace,
 }
 
 impl Normalization {
-    /// A normalisation with this treatment of case and compatibility forms, which keeps markup and folds
-    /// white space.
+    /// Makes a normalisation with this treatment of case and compatibility forms. It keeps markup and folds white
+    /// space.
     #[must_use]
     pub fn new(form: Folding) -> Self {
         Self { form, ..Self::default() }
     }
 
-    /// Sets the treatment of tags. Default: they are kept.
+    /// Sets the treatment of markup. By default markup is kept.
     #[must_use]
     pub fn with_markup(self, markup: Markup) -> Self {
         Self { markup, ..self }
     }
 
-    /// Sets the treatment of white space. Default: every run becomes one space.
+    /// Sets the treatment of white space. By default every run becomes one space.
     #[must_use]
     pub fn with_space(self, space: WhiteSpace) -> Self {
         Self { space, ..self }
@@ -204,9 +204,10 @@ impl FromStr for Normalization {
     }
 }
 
-/// A normalised text, in a buffer that is reused for the next one.
+/// A normalised text, in a buffer that is reused for the next text.
 ///
-/// The bytes are padded with zeros to whole blocks, so that kernels and token hashes may read beyond the end.
+/// The bytes are padded with zeros to whole blocks, so that kernels and token hashes may read beyond the end of the
+/// text.
 #[derive(Debug, Default, Clone)]
 pub struct NormalizedText {
     padded: String,
@@ -216,19 +217,19 @@ pub struct NormalizedText {
 }
 
 impl NormalizedText {
-    /// An empty buffer.
+    /// Makes an empty buffer.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The normalised text.
+    /// Returns the normalised text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.padded[..self.len]
     }
 
-    /// The normalised text and at least [`PADDING`] zeros, a whole number of blocks.
+    /// Returns the normalised text followed by at least [`PADDING`] zeros. The length is a whole number of blocks.
     pub(crate) fn padded(&self) -> &[u8] {
         self.padded.as_bytes()
     }
@@ -245,29 +246,29 @@ impl NormalizedText {
     }
 }
 
-/// Turns documents into normalised text.
+/// Normalises documents.
 #[derive(Debug, Clone)]
 pub struct Normalizer {
     normalization: Normalization,
-    /// Whether white space is folded. Folding changes no token, so word shingles leave it out.
+    /// Whether white space is folded. Word shingles skip this step, because it changes no token.
     fold_space: bool,
 }
 
 impl Normalizer {
-    /// A normalizer for shingles that read all characters, including white space.
+    /// Makes a normalizer for shingles that read all characters, including white space.
     #[must_use]
     pub fn new(normalization: Normalization) -> Self {
         Self { normalization, fold_space: true }
     }
 
-    /// A normalizer for shingles that read tokens. It does not fold white space, because tokens do not depend
-    /// on it.
+    /// Makes a normalizer for shingles that read tokens. It does not fold white space, because tokens do not depend on
+    /// it.
     #[must_use]
     pub fn for_tokens(normalization: Normalization) -> Self {
         Self { normalization, fold_space: false }
     }
 
-    /// The normalisation of this normalizer.
+    /// Returns the normalisation of this normalizer.
     #[must_use]
     pub fn normalization(&self) -> Normalization {
         self.normalization
@@ -278,7 +279,7 @@ impl Normalizer {
         self.run(source, text, &mut origin::Untracked);
     }
 
-    /// Writes the normalised form of `source` into `text`, and returns the origin of each place in it.
+    /// Writes the normalised form of `source` into `text`, and returns the origins of its bytes in `source`.
     pub fn normalize_tracked_into(&self, source: &str, text: &mut NormalizedText) -> Origins {
         let mut origins = Origins::default();
         self.run(source, text, &mut origins);

@@ -1,12 +1,12 @@
-//! NFKC and case folding, which copies long stretches of unaffected text.
+//! NFKC and case folding, with a fast path that copies long stretches of unaffected text.
 //!
-//! - **Idea.** Most characters are their own normal form and do not affect their neighbours. Stretches of
-//!   such characters are copied whole (ASCII letters are lowered while copied, which vectorises). Only
-//!   characters that change are handled one by one, and only sequences that may combine go through the
-//!   general algorithm.
-//! - **Cost.** ASCII: a copy. Other scripts: one table look-up per character.
-//! - **Checked.** Property tests compare the result with the general algorithm over the whole text, and over
-//!   every code point alone.
+//! - **Idea.** Most characters are their own normal form and do not affect their neighbours. Stretches of such
+//!   characters are copied whole. ASCII letters become lower case while they are copied, which vectorises. Only
+//!   characters that change are handled one by one, and only sequences that may combine go through the general
+//!   algorithm.
+//! - **Cost.** ASCII text takes as long as a copy. Other scripts take one table look-up per character.
+//! - **Checked.** Property tests compare the result with the general algorithm over the whole text, and over every code
+//!   point alone.
 
 use super::Folding;
 use super::class::{CharClass, FormClass, decode};
@@ -49,7 +49,7 @@ fn nfkc_casefold_into<T: Track>(source: &str, out: &mut String, track: &mut T) {
         return;
     }
     let bytes = source.as_bytes();
-    // `copied..at` is a stretch of inert characters that is not copied yet.
+    // `copied..at` is a stretch of inert characters that has not been copied yet.
     let mut copied = 0;
     let mut at = 0;
     track.mark(out.len(), 0);
@@ -67,8 +67,8 @@ fn nfkc_casefold_into<T: Track>(source: &str, out: &mut String, track: &mut T) {
                 (copied, at) = (end, end);
             }
             FormClass::Mapped | FormClass::Combining => {
-                // The character that a combining one joins stands directly before it: everything earlier is
-                // either inert or followed by something that does not combine.
+                // A combining character joins only the character directly before it. All earlier characters are inert,
+                // or a character that does not combine follows them.
                 let start = match CharClass::of(c).form() {
                     FormClass::Combining => previous_char(source, copied, at),
                     _ => at,
@@ -88,7 +88,8 @@ fn nfkc_casefold_into<T: Track>(source: &str, out: &mut String, track: &mut T) {
     push_lowered(&source[copied..], out);
 }
 
-/// The first character at or after `at` that is neither ASCII nor known to be inert, or the end.
+/// Returns the position of the first character at or after `at` that is neither ASCII nor known to be inert, or the
+/// end.
 #[inline]
 fn skip_inert(bytes: &[u8], mut at: usize) -> usize {
     loop {
@@ -103,14 +104,14 @@ fn skip_inert(bytes: &[u8], mut at: usize) -> usize {
             }
             at += len as usize;
         }
-        // The caller handles the last bytes, because it decodes whole characters.
+        // The caller handles the last three bytes, because it decodes whole characters.
         if bytes.len() - at < 4 || !bytes[at].is_ascii() {
             return at;
         }
     }
 }
 
-/// The first byte at or after `at` that is not ASCII, or the end.
+/// Returns the position of the first byte at or after `at` that is not ASCII, or the end.
 #[inline]
 fn skip_ascii(bytes: &[u8], mut at: usize) -> usize {
     const HIGH: u64 = 0x8080_8080_8080_8080;
@@ -145,13 +146,14 @@ fn combining_at(source: &str, at: usize) -> bool {
     }
 }
 
-/// The start of the character before `at`, but not before `floor`.
+/// Returns the start of the character before `at`, or `at` if this character would begin before `floor`.
 fn previous_char(source: &str, floor: usize, at: usize) -> usize {
     source[floor..at].chars().next_back().map_or(at, |c| at - c.len_utf8())
 }
 
-/// Appends a character that changes by itself. The arms have the common characters of real texts (capitals
-/// with accents, Greek, Cyrillic, full-width punctuation); all others go through the general algorithm.
+/// Appends the normalised form of a character that changes by itself. The arms have the common characters of real
+/// texts: capitals with accents, Greek, Cyrillic, full-width punctuation. All other characters go through the general
+/// algorithm.
 #[inline]
 fn push_mapped(c: char, alone: &str, out: &mut String) {
     let code = c as u32;
@@ -190,7 +192,7 @@ mod tests {
     #[test]
     fn every_code_point_alone_and_between_others() {
         for c in ('\0'..=char::MAX).filter(|c| !('\u{e000}'..='\u{f8ff}').contains(c)) {
-            // Beyond this plane there are no assigned characters except private ones.
+            // The code points from U+32001 to U+DFFFF are unassigned, or ideographs that do not change.
             if (c as u32) > 0x3_2000 && (c as u32) < 0xe_0000 {
                 continue;
             }

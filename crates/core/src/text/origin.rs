@@ -1,22 +1,22 @@
-//! The origin of each place of a normalised text.
+//! The origin of each byte of a normalised text.
 //!
-//! Evidence is shown in the original document, so offsets in the normalised text must lead back. Each stage
-//! of normalisation records a mark wherever its input and output stop advancing together. Sketching needs no
-//! origins, and there the marks are compiled away.
+//! Evidence is shown in the original document, so offsets in the normalised text must be mapped back to it. Each stage
+//! of normalisation records a mark wherever its input and its output stop advancing together. Sketching needs no
+//! origins, so for sketching the marks are compiled away.
 
 use std::ops::Range;
 
-/// Receives marks while one text is written from another.
+/// Receives marks while a text is written from another text.
 pub(super) trait Track {
-    /// From `normal` on in the new text, bytes stand for those from `source` on in the old one. If `normal`
-    /// is given twice, the text between the two sources was left out.
+    /// Records that bytes from `normal` on in the new text come from the bytes from `source` on in the old text. If
+    /// `normal` is passed twice, the text between the two values of `source` was left out.
     fn mark(&mut self, normal: usize, source: usize);
 
-    /// Runs one stage, whose marks lead back to the result of the stage before.
+    /// Runs one stage of normalisation. Its marks lead back to the result of the previous stage.
     fn stage(&mut self, run: impl FnOnce(&mut Self));
 }
 
-/// Ignores all marks.
+/// A [`Track`] that ignores all marks.
 pub(super) struct Untracked;
 
 impl Track for Untracked {
@@ -29,29 +29,30 @@ impl Track for Untracked {
     }
 }
 
-/// Maps ranges of a normalised text back to the text it was made from.
+/// Maps ranges of a normalised text back to the text from which it was made.
 #[derive(Debug, Clone, Default)]
 pub struct Origins {
-    /// The marks of all finished stages together, by offset in the normalised text.
+    /// Marks of all finished stages combined, by offset in the normalised text.
     finished: Vec<StepChange>,
-    /// The marks of the present stage.
+    /// Marks of the current stage.
     running: Vec<StepChange>,
     told: Option<StepChange>,
     stages: usize,
 }
 
-/// A place where the two texts stop advancing together.
+/// A place at which the two texts stop advancing together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct StepChange {
     normal: usize,
-    /// The end of the source of the text before this place.
+    /// Offset in the source text at which the text before this place ends.
     before: usize,
-    /// The beginning of the source of the text behind this place; further on, if something was left out here.
+    /// Offset in the source text at which the text after this place begins. `source` is greater than `before` if text
+    /// was left out here.
     source: usize,
 }
 
-/// The beginning of the source of the byte at `normal`. It advances with the mark before it, and never beyond
-/// the next one.
+/// Returns the offset in the source text from which the byte at `normal` came. The offset advances together with
+/// `normal` from the mark before, but not beyond the next mark.
 fn begin(marks: &[StepChange], normal: usize) -> usize {
     let next = marks.partition_point(|mark| mark.normal <= normal);
     let Some(mark) = next.checked_sub(1).and_then(|at| marks.get(at)) else { return normal };
@@ -59,7 +60,7 @@ fn begin(marks: &[StepChange], normal: usize) -> usize {
     marks.get(next).map_or(reached, |following| reached.min(following.before))
 }
 
-/// The end of the source of the byte directly before `normal`.
+/// Returns the offset in the source text at which the byte directly before `normal` ends.
 fn end(marks: &[StepChange], normal: usize) -> usize {
     let next = marks.partition_point(|mark| mark.normal < normal);
     match marks.get(next) {
@@ -69,7 +70,7 @@ fn end(marks: &[StepChange], normal: usize) -> usize {
 }
 
 impl Origins {
-    /// The part of `source` that the bytes `range` of its normalised text came from, on character boundaries.
+    /// Returns the part of `source` from which the bytes `range` of its normalised text came, on character boundaries.
     #[must_use]
     pub fn source_range(&self, source: &str, range: Range<usize>) -> Range<usize> {
         let start = source.floor_char_boundary(begin(&self.finished, range.start));
@@ -97,7 +98,7 @@ impl Track for Origins {
         self.finished = if self.stages == 0 {
             running
         } else {
-            // The marks of both stages together are at the places where either has a mark.
+            // The combined marks are at the places where at least one of the two stages has a mark.
             let bends = self.finished.iter().filter_map(|mark| {
                 let at = running.partition_point(|later| later.source <= mark.normal);
                 let later = running.get(at.checked_sub(1)?)?;
@@ -122,7 +123,7 @@ impl Track for Origins {
 mod tests {
     use super::super::{NormalizedText, Normalizer};
 
-    /// The source text of each word of the normalised text.
+    /// Returns each word of the normalised text with its source text.
     fn origins(how: &str, source: &str) -> Vec<(String, String)> {
         let mut text = NormalizedText::new();
         let origins = Normalizer::new(how.parse().unwrap()).normalize_tracked_into(source, &mut text);

@@ -1,16 +1,16 @@
-//! Maps from some characters to texts or numbers, in the form of generated tables.
+//! Maps from characters to texts or numbers, in the form of generated tables.
 
-/// A map from some characters to values. Characters with the same leading bytes are a page, in which the last
-/// byte is looked up.
+/// A map from characters to values. A page has the characters whose code points differ only in the lowest byte; this
+/// byte is searched in the page.
 pub(super) struct CharacterPages {
-    /// The beginning of each page among the bytes; the last entry is the number of bytes.
+    /// Index in `bytes` at which each page begins. The last entry is the number of bytes.
     pub(super) starts: &'static [u16],
-    /// The last bytes of the characters, page by page, ascending.
+    /// Lowest bytes of the code points of the characters, page by page, in ascending order.
     pub(super) bytes: &'static [u8],
 }
 
 impl CharacterPages {
-    /// The index of a character among all characters of the map.
+    /// Returns the index of a character among all characters of the map; `None` if it is not in the map.
     #[inline]
     fn place(&self, c: char) -> Option<usize> {
         let page = c as usize >> 8;
@@ -20,17 +20,17 @@ impl CharacterPages {
     }
 }
 
-/// Characters that become texts.
+/// A map from characters to texts.
 pub(super) struct TextTable {
     pub(super) pages: CharacterPages,
-    /// The beginning of the text of each character; the last entry is the end of all texts.
+    /// Index in `joined` at which the text of each character begins. The last entry is the end of the last text.
     pub(super) starts: &'static [u16],
-    /// All texts, one after the other.
+    /// Texts of all characters, one after the other.
     pub(super) joined: &'static str,
 }
 
 impl TextTable {
-    /// The text of a character; `None` if it stays as it is.
+    /// Returns the text of a character; `None` if it is not in the map.
     #[inline]
     pub(super) fn text(&self, c: char) -> Option<&'static str> {
         let place = self.pages.place(c)?;
@@ -39,14 +39,14 @@ impl TextTable {
     }
 }
 
-/// Characters that have a small number.
+/// A map from characters to small numbers.
 pub(super) struct Numbers {
     pub(super) pages: CharacterPages,
     pub(super) numbers: &'static [u8],
 }
 
 impl Numbers {
-    /// The number of a character.
+    /// Returns the number of a character; `None` if it is not in the map.
     #[inline]
     pub(super) fn number(&self, c: char) -> Option<u8> {
         self.numbers.get(self.pages.place(c)?).copied()

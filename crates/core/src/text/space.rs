@@ -1,14 +1,15 @@
-//! White space: folded to single spaces, or removed.
+//! White space, which is folded to single spaces or removed.
 
 use super::WhiteSpace;
 use super::origin::Track;
 
-/// Unicode's `White_Space`, and the four ASCII separators that text tools treat alike (as Python's `split` does).
+/// Reports whether a character is white space: Unicode's `White_Space`, or one of the four ASCII separators, which text
+/// tools such as Python's `split` also treat as white space.
 pub(super) fn is_space(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}')
 }
 
-/// Appends `source` to `out` with this treatment of its white space.
+/// Appends `source` to `out`, with this treatment of its white space.
 pub(super) fn apply_into<T: Track>(space: WhiteSpace, source: &str, out: &mut String, track: &mut T) {
     if space == WhiteSpace::Keep {
         track.mark(out.len(), 0);
@@ -20,7 +21,7 @@ pub(super) fn apply_into<T: Track>(space: WhiteSpace, source: &str, out: &mut St
     for word in source.split(is_space) {
         if !word.is_empty() {
             if space == WhiteSpace::Fold && out.len() > begin {
-                // The one space stands for the last character of the run before the word.
+                // The source of the one space is the last character of the run of white space.
                 track.mark(out.len(), at - 1);
                 out.push(' ');
             }

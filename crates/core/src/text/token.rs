@@ -1,18 +1,18 @@
-//! Tokens: words in scripts written with spaces, and single characters in scripts written without.
+//! Tokens: words in scripts written with spaces, and single characters in scripts written without spaces.
 //!
 //! A token is one character whose script is Han, Hiragana, Katakana, Thai, Lao, Khmer or Myanmar, or a maximal run of
-//! other characters that are Alphabetic, Mark, Number or `_`. No dictionary is needed, and `don't` and `3.14` are two
+//! other characters that are Alphabetic, Mark, Number or `_`. No dictionary is needed. `don't` and `3.14` are two
 //! tokens each.
 //!
-//! The kernel marks the ASCII word characters of 64 bytes at a time as bits, and the bits of other characters
-//! are looked up and added. A token begins and ends where neighbouring bits differ. The kernel lists the
-//! positions of all begins and of all ends, so that the loop over tokens has no branch that depends on the
-//! text. A loop over the bits of each block mispredicted one branch per block.
+//! For 64 bytes at a time, the kernel marks the ASCII word characters as bits. The bits of other characters are looked
+//! up and added. A token begins and ends where neighbouring bits differ. The kernel lists the positions of all begins
+//! and of all ends, so that the loop over tokens has no branch that depends on the text. An earlier loop over the bits
+//! of each block mispredicted one branch per block.
 
 use super::class::{CharClass, TokenClass, decode};
 use crate::kernel::{BLOCK, BitPositions, ByteMasks, Kernel};
 
-/// Buffers for cutting one text after the other.
+/// Buffers that are reused from text to text.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct TokenBuffers {
     masks: Vec<ByteMasks>,
@@ -20,19 +20,19 @@ pub(crate) struct TokenBuffers {
     ends: BitPositions,
 }
 
-/// Neighbouring tokens of a text.
+/// Consecutive tokens of a text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TokenPortion<'a> {
-    /// The token that began in an earlier portion.
+    /// Token that began in an earlier portion and ends in this one.
     open: Option<(usize, usize)>,
-    /// The position in the text from which the others are counted.
+    /// Position in the text from which `begins` and `ends` are counted.
     base: usize,
     begins: &'a [u16],
     ends: &'a [u16],
 }
 
 impl<'a> TokenPortion<'a> {
-    /// The beginning and the end of each token, in order.
+    /// Returns the beginning and the end of each token, in order.
     #[inline(always)]
     pub(crate) fn spans(self) -> impl Iterator<Item = (usize, usize)> + 'a {
         let Self { open, base, begins, ends } = self;
@@ -44,7 +44,7 @@ impl<'a> TokenPortion<'a> {
 
 /// Passes every token of the padded text to `each`, in order and in portions.
 ///
-/// The text is a whole number of blocks, and at least four zeros stand at its end.
+/// The length of the text must be a whole number of blocks, and its last four bytes must be zeros.
 #[inline(always)]
 pub(crate) fn for_each_portion(
     kernel: Kernel,
@@ -55,7 +55,7 @@ pub(crate) fn for_each_portion(
     let TokenBuffers { masks, begins, ends } = buffers;
     kernel.classify(padded, masks);
     let mut seam = BlockSeam::default();
-    // The beginning of a token that no portion has ended yet.
+    // Beginning of a token that no portion so far has ended.
     let mut open: Option<usize> = None;
     for (number, masks) in masks.chunks(BitPositions::MASKS).enumerate() {
         let base = number * BitPositions::MASKS * BLOCK;
@@ -84,7 +84,7 @@ pub(crate) fn for_each_portion(
     }
 }
 
-/// The tokens of a block: the bytes of runs, and the begins and ends of characters that stand alone.
+/// The tokens of a block: a mask of the bytes of runs, and masks of the begins and ends of characters that stand alone.
 #[derive(Default)]
 struct BlockTokens {
     run: u64,
@@ -92,27 +92,27 @@ struct BlockTokens {
     alone_ends: u64,
 }
 
-/// The state between two blocks.
+/// The state that a block passes to the next one.
 #[derive(Default)]
 struct BlockSeam {
-    /// 1 if the last byte of the block before belongs to a run.
+    /// 1 if the last byte of the previous block belongs to a run, otherwise 0.
     before: u64,
-    /// Bytes of this block that belong to a character of the block before.
+    /// Number of bytes of this block that belong to the last character of the previous block.
     bytes: u32,
-    /// Mask of the bytes counted by `bytes` that belong to a run.
+    /// Mask of those bytes counted by `bytes` that belong to a run.
     run: u64,
-    /// The end of that character, if it stands alone.
+    /// Mask with a bit at the end of the character that crosses the seam, if this character is a token by itself.
     alone_ends: u64,
 }
 
 impl BlockSeam {
-    /// Whether no character crosses the seam.
+    /// Reports whether no character crosses the seam between the blocks.
     #[inline(always)]
     fn is_clear(&self) -> bool {
         self.bytes == 0 && self.alone_ends == 0
     }
 
-    /// The begins and the ends of tokens in a block.
+    /// Returns masks of the begins and of the ends of the tokens in a block.
     #[inline(always)]
     fn edges(&mut self, tokens: &BlockTokens) -> [u64; 2] {
         let shifted = tokens.run << 1 | self.before;
@@ -121,7 +121,7 @@ impl BlockSeam {
     }
 }
 
-/// The tokens of a block that has non-ASCII bytes.
+/// Returns the tokens of a block that has non-ASCII bytes.
 #[inline(never)]
 fn look_closer(padded: &[u8], base: usize, masks: &ByteMasks, seam: &mut BlockSeam) -> BlockTokens {
     let mut tokens = BlockTokens { run: masks.word | seam.run, alone_begins: 0, alone_ends: seam.alone_ends };
@@ -129,7 +129,7 @@ fn look_closer(padded: &[u8], base: usize, masks: &ByteMasks, seam: &mut BlockSe
     *seam = BlockSeam { before: seam.before, ..BlockSeam::default() };
     while high != 0 {
         let bit = high.trailing_zeros();
-        // The padding is longer than any character, so there are always four bytes to look at.
+        // The padding is longer than any character, so four bytes can always be read.
         let at = base + bit as usize;
         let (code, len) = decode([padded[at], padded[at + 1], padded[at + 2], padded[at + 3]]);
         let bits = (1u64 << len) - 1;
@@ -175,7 +175,7 @@ mod tests {
         tokens
     }
 
-    /// The tokens by the rule, character by character.
+    /// Returns the tokens by their definition, character by character.
     fn by_the_rule(source: &str) -> Vec<String> {
         let mut tokens = vec![];
         let mut run = String::new();
@@ -241,7 +241,7 @@ mod tests {
             }
         }
 
-        /// Texts of several portions, with tokens that are longer than one.
+        /// Texts of several portions, with tokens that are longer than a portion, give the tokens of the definition.
         #[test]
         fn so_are_texts_of_several_portions(
             pieces in proptest::collection::vec(("[ab .é中𠮷]{1,3}", 1usize..1500), 1..6),

@@ -1,18 +1,19 @@
-//! Exact containment: the share of one document that another one contains.
+//! Exact containment: the share of a document that another document contains.
 //!
-//! C(A in B) = |A∩B| / |A|. It is 1 if B contains all of A, even if B is much longer, which Jaccard
-//! similarity cannot show.
+//! C(A in B) = |A∩B| / |A|. It is 1 if B contains all of A, even if B is much longer. Jaccard
+//! similarity cannot show this.
 
 use super::Overlap;
 
 impl Overlap {
-    /// The share of the left set that the right one contains; the empty set is in every set.
+    /// Returns the share of the left set that the right set contains. Every set contains the empty
+    /// set, so its share is 1.
     #[must_use]
     pub fn left_in_right(&self) -> f64 {
         share(self.shared, self.left)
     }
 
-    /// The share of the right set that the left one contains.
+    /// Returns the share of the right set that the left set contains.
     #[must_use]
     pub fn right_in_left(&self) -> f64 {
         share(self.shared, self.right)

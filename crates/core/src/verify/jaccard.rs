@@ -1,21 +1,22 @@
 //! Exact Jaccard similarity by merging two sorted sets.
 //!
-//! J(A, B) = |A∩B| / (|A| + |B| − |A∩B|), divided as floating-point numbers (the pseudocode of [Bergillos
-//! 2018](crate#sources), §2, divides integers, E-31). With a threshold there are two ways to stop early: sets
-//! whose sizes differ too much cannot reach it, and neither can a merge with too few elements left.
+//! J(A, B) = |A∩B| / (|A| + |B| − |A∩B|), divided as floating-point numbers. (The pseudocode of [Bergillos
+//! 2018](crate#sources), §2, divides integers, E-31.) With a threshold there are two ways to stop early. If the sizes
+//! of the sets differ too much, the sets cannot reach it. If too few elements are left during the merge, the merge
+//! stops.
 
 use super::ShingleSet;
 
-/// The overlap of two sets, exactly.
+/// The exact overlap of two sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Overlap {
-    /// The number of shingles in both sets.
+    /// Number of shingles that are in both sets.
     pub shared: usize,
-    /// The number of shingles in the left set.
+    /// Number of shingles in the left set.
     pub left: usize,
-    /// The number of shingles in the right set.
+    /// Number of shingles in the right set.
     pub right: usize,
 }
 
@@ -26,10 +27,11 @@ impl Overlap {
         Self::of_sorted(a.as_slice(), b.as_slice())
     }
 
-    /// Counts the shingles that two parts of sets share, given in ascending order and without repeats.
+    /// Counts the shingles that two parts of sets share. The shingles of each must be in ascending order without
+    /// repeats.
     #[must_use]
     pub fn of_sorted(a: &[u64], b: &[u64]) -> Self {
-        // With 0 needed, the merge never gives up.
+        // With `needed` = 0, the merge never stops early.
         let shared = merge(a, b, 0).unwrap_or_default();
         Self { shared, left: a.len(), right: b.len() }
     }
@@ -43,14 +45,14 @@ impl Overlap {
         (overlap.jaccard() >= threshold).then_some(overlap)
     }
 
-    /// Adds the counts of two other parts of the same sets.
+    /// Adds the counts of another part of the same two sets.
     pub fn add(&mut self, other: &Self) {
         self.shared += other.shared;
         self.left += other.left;
         self.right += other.right;
     }
 
-    /// The Jaccard similarity; that of two empty sets is 1, because they are equal.
+    /// Returns the Jaccard similarity. For two empty sets it is 1, because they are equal.
     #[must_use]
     pub fn jaccard(&self) -> f64 {
         let all = self.left + self.right - self.shared;
@@ -58,14 +60,15 @@ impl Overlap {
     }
 }
 
-/// The fewest shared shingles with which sets of these sizes reach the threshold; `None` if they cannot.
+/// Returns the least number of shared shingles with which sets of these sizes reach the threshold; `None` if no number
+/// is enough.
 pub(super) fn shared_needed(left: usize, right: usize, threshold: f64) -> Option<usize> {
     let most = left.min(right);
     let reaches = |shared: usize| Overlap { shared, left, right }.jaccard() >= threshold;
     if !reaches(most) {
         return None;
     }
-    // c/(n−c) ≥ t gives c ≥ tn/(1+t); rounding may change that by one in either direction.
+    // c/(n−c) ≥ t gives c ≥ tn/(1+t), but rounding may change the result by one in either direction.
     let mut needed = ((left + right) as f64 * threshold / (1.0 + threshold)).ceil() as usize;
     needed = needed.min(most);
     while needed > 0 && reaches(needed - 1) {
@@ -77,9 +80,10 @@ pub(super) fn shared_needed(left: usize, right: usize, threshold: f64) -> Option
     Some(needed)
 }
 
-/// Counts the shared elements of two sorted sets. Gives up when fewer than `needed` are still possible.
+/// Counts the shared elements of two sorted sets. When `needed` can no longer be reached, `merge` stops and returns
+/// `None`.
 pub(super) fn merge(a: &[u64], b: &[u64], needed: usize) -> Option<usize> {
-    /// The number of steps between two checks of this bound: so many that the checks cost nothing.
+    /// Number of steps between two checks of this bound. With so many steps, the time of the checks does not matter.
     const STRIDE: usize = 64;
     let (mut i, mut j, mut shared) = (0, 0, 0);
     while i < a.len() && j < b.len() {

@@ -11,21 +11,21 @@ use crate::weight::WeightedSet;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Measure {
-    /// The share of all shingles that both documents have.
+    /// The share of the shingles of both documents together that are in both.
     #[default]
     Jaccard,
-    /// The share of the smaller document that the larger one contains.
+    /// The share of the smaller document that the larger document contains.
     Containment,
 }
 
 impl Measure {
-    /// The measure of two sets.
+    /// Returns the measure of two sets.
     #[must_use]
     pub fn of(self, a: &ShingleSet, b: &ShingleSet) -> f64 {
         self.of_overlap(&Overlap::of(a, b))
     }
 
-    /// The measure of two sets with this overlap.
+    /// Returns the measure of two sets that have this overlap.
     #[must_use]
     pub fn of_overlap(self, overlap: &Overlap) -> f64 {
         match self {
@@ -34,7 +34,7 @@ impl Measure {
         }
     }
 
-    /// The measure of two sets; `None` if it is below `threshold`.
+    /// Returns the measure of two sets; `None` if it is below `threshold`.
     #[must_use]
     pub fn at_least(self, a: &ShingleSet, b: &ShingleSet, threshold: f64) -> Option<f64> {
         match self {
@@ -43,7 +43,7 @@ impl Measure {
         }
     }
 
-    /// The measure of two weighted sets.
+    /// Returns the measure of two weighted sets.
     #[must_use]
     pub fn of_weighted(self, a: &WeightedSet, b: &WeightedSet) -> f64 {
         let overlap = WeightedOverlap::of(a, b);
@@ -51,13 +51,14 @@ impl Measure {
             Self::Jaccard => overlap.jaccard(),
             Self::Containment => {
                 let smaller = a.total().min(b.total());
-                // Sums of the same weights may round differently, so the share is limited to 1.
+                // Sums of the same weights in another order may round differently, so the share is
+                // limited to 1.
                 if smaller == 0.0 { 1.0 } else { (overlap.shared / smaller).min(1.0) }
             }
         }
     }
 
-    /// The measure of two weighted sets; `None` if it is below `threshold`.
+    /// Returns the measure of two weighted sets; `None` if it is below `threshold`.
     #[must_use]
     pub fn at_least_weighted(self, a: &WeightedSet, b: &WeightedSet, threshold: f64) -> Option<f64> {
         match self {

@@ -2,17 +2,16 @@
 //!
 //! | measure | computes | use when |
 //! |---|---|---|
-//! | [`jaccard`] | how much of both together is shared | near-duplicates; every decision uses it |
-//! | [`weighted`] | the same, of weighted sets | rare or repeated shingles are to count more |
-//! | [`containment`] | how much of one is found in the other | one document may be a part of the other |
-//! | [`parity`] | whether both can be similar at all | very many pairs are nearly similar |
-//! | [`reduced`] | the same as [`jaccard`] | very many sets share most of their shingles |
-//! | [`order`] | how much of what is shared stands in the same places | reordered documents are to stay |
-//! | [`passages`] | which stretches are shared, and where | a person wants to see why |
+//! | [`jaccard`] | shared shingles over all shingles of both sets | near-duplicates are decided; it is the default |
+//! | [`weighted`] | shared weight over the weight of both sets | rare or repeated shingles should count more |
+//! | [`containment`] | shared shingles over the shingles of one set | one document may be a part of the other |
+//! | [`parity`] | whether two sets can be similar at all | very many pairs are nearly similar |
+//! | [`reduced`] | the measure of [`jaccard`] or [`containment`] | very many sets share most of their shingles |
+//! | [`order`] | the share of common shingles at the same places | reordered documents should be kept |
+//! | [`passages`] | the shared passages and their places | a person wants to see the evidence |
 //!
-//! Measures are exact on 64-bit shingle hashes: two different shingles of ordinary text have the same hash
-//! with probability 2⁻⁶⁴
-//! (see [`crate::hash::rolling`] for arrangements that do worse).
+//! Measures are exact on 64-bit shingle hashes. Two different shingles of ordinary text have the same hash with
+//! probability 2⁻⁶⁴; [`crate::hash::rolling`] describes arrangements for which it is greater.
 
 pub mod containment;
 pub mod jaccard;

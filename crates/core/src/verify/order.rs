@@ -1,21 +1,21 @@
-//! Whether two documents have their shared shingles in the same places.
+//! The alignment share: whether two documents have their shared shingles at the same places.
 //!
-//! - **Paper.** the idea of Sectional `MinHash`, computed exactly.
-//! - **Idea.** The place of a shingle is its first occurrence over the number of positions, from 0 to 1. The
-//!   alignment share of a pair is the share of its common shingles whose places differ by at most
-//!   [`TOLERANCE`]. Light edits and insertions leave it near 1. Paragraphs in another order reduce it to
+//! - **Paper.** The idea is that of Sectional `MinHash`, computed exactly.
+//! - **Idea.** The place of a shingle is a number from 0 to 1: the position of its first occurrence over the number of
+//!   positions. The alignment share of a pair is the share of its common shingles whose places differ by at most
+//!   [`TOLERANCE`]. Light edits and insertions leave the share near 1. Paragraphs in another order reduce the share to
 //!   about 0.19, which is the value for random places.
-//! - **Differs.** [Hassanian-esfahani 2018](crate#sources), §4, cuts documents into sections, and an
-//!   insertion moves shingles over the cuts (E-12). Places that may differ a little have no cuts.
-//!   may differ a little have no cuts.
+//! - **Differs.** [Hassanian-esfahani 2018](crate#sources), §4, cuts documents into sections, and an insertion moves
+//!   shingles across the cuts (E-12). A tolerance for places has no cuts.
 //! - **Use when** the same passages in another order are to count as another document.
 
 use crate::sort::sort_mixed;
 
-/// The greatest difference of two places of one shingle that count as the same.
+/// Greatest difference between the two places of a shingle that still counts as the same place.
 pub const TOLERANCE: f64 = 0.1;
 
-/// The alignment share of two documents, whose shingles are given in order. Documents that share nothing are aligned.
+/// Returns the alignment share of two documents, whose shingles are given in document order. For documents that share
+/// no shingle it is 1.
 #[must_use]
 pub fn alignment_share(a: &[u64], b: &[u64]) -> f64 {
     let (places_a, places_b) = (first_places(a), first_places(b));
@@ -34,7 +34,7 @@ pub fn alignment_share(a: &[u64], b: &[u64]) -> f64 {
     if common == 0 { 1.0 } else { aligned as f64 / common as f64 }
 }
 
-/// Every distinct shingle with the index of its first occurrence, sorted by shingle.
+/// Returns every distinct shingle with the index of its first occurrence, sorted by shingle.
 fn first_places(shingles: &[u64]) -> Vec<(u64, u32)> {
     let mut places: Vec<(u64, u32)> = shingles.iter().copied().zip(0..).collect();
     sort_mixed(&mut places, &mut vec![]);
@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(alignment_share(&document(0..1000), &swapped), 0.0);
     }
 
-    /// Two places drawn at random lie within a tenth with probability 1 − 0.9² = 0.19.
+    /// Two random places differ by at most a tenth with probability 1 − 0.9² = 0.19.
     #[test]
     fn shuffled_passages_are_aligned_by_chance_only() {
         let mut random = SplitMix64::new(4);
@@ -85,7 +85,7 @@ mod tests {
             sum += alignment_share(&document(0..1000), &shuffled);
         }
         let mean = sum / 50.0;
-        // The share of one shuffle spreads by 0.03, so the mean by 0.004.
+        // The standard deviation is 0.03 for one shuffle, and therefore 0.004 for the mean of 50.
         assert!((mean - 0.19).abs() < 0.017, "{mean}");
     }
 
@@ -93,8 +93,8 @@ mod tests {
     fn the_first_occurrence_counts() {
         let mut repeated = document(0..100);
         repeated.extend(document(0..100));
-        // In the doubled text places are halved, so the first half of them, and a few more, stay within a
-        // tenth.
+        // In the doubled text all places are halved. The first fifth of the shingles and one more therefore stay within
+        // a tenth.
         assert_eq!(alignment_share(&document(0..100), &repeated), 0.21);
     }
 }

@@ -1,40 +1,41 @@
-//! A bound on the similarity of two sets, from at least 1024 bits of each.
+//! An upper bound on the similarity of two sets, from at least 1024 bits of each.
 //!
-//! - **Idea.** Every shingle flips one bit of a small array. Shingles that two sets share cancel in the
-//!   exclusive or of their arrays, so each different bit is caused by a shingle that only one of the two sets
-//!   has. Two similar sets differ in few shingles; if more bits differ, the sets are not similar.
-//! - **Cost.** 128 to 1024 bytes per set, and one count of different bits per pair: a hundredth of a merge of
-//!   large sets. Larger sets need larger arrays: an array of [`words_for`] words distinguishes most of them.
-//! - **Folding.** The exclusive or of the two halves of an array is the array with half as many bits. A
-//!   folded array is compared faster and rejects less. [`allowance`] bounds its difference by one number per
-//!   set.
-//! - **Error.** None. The bound never rejects a similar pair. It may leave pairs open that are not similar.
+//! - **Idea.** Every shingle flips one bit of a small array. Shingles that two sets share cancel in the exclusive or of
+//!   their arrays. Each different bit is therefore caused by a shingle that only one of the two sets has. Two similar
+//!   sets differ in few shingles, so sets whose arrays differ in too many bits are not similar.
+//! - **Cost.** 128 to 1024 bytes per set, and one count of different bits per pair, which takes a hundredth of a merge
+//!   of large sets. Larger sets need larger arrays: an array of [`words_for`] words distinguishes most of them.
+//! - **Folding.** The exclusive or of the two halves of an array is the array with half as many bits. A folded array is
+//!   compared faster and rejects fewer pairs. For two similar sets, the sum of their two [`allowance`]s bounds the
+//!   number of different bits.
+//! - **Error.** None: the bound never rejects a similar pair. The bound may fail to reject pairs that are not similar.
 //! - **Use when** many pairs that are nearly similar must be compared. The array is the [odd
-//!   sketch](crate::sketch::odd) of a whole set, used as a proof and not as an estimate.
+//!   sketch](crate::sketch::odd) of a whole set, used for a proof and not for an estimate.
 
 use super::ShingleSet;
 use super::jaccard::shared_needed;
 use crate::hash::fmix64;
 
-/// The number of words of the smallest array.
+/// Number of words of the smallest array.
 pub const WORDS: usize = 32;
-/// The number of words of the largest array.
+/// Number of words of the largest array.
 pub const MOST_WORDS: usize = 256;
 
-/// The number of sizes of sets for which the bound is cached.
+/// Number of set sizes for which the bound is cached.
 const REMEMBERED: usize = 4096;
 
-/// The number of words of an array that distinguishes sets of `size` shingles: at least eight bits per
-/// shingle, up to [`MOST_WORDS`].
+/// Returns the number of words of an array that distinguishes sets of `size` shingles: at least eight bits per shingle,
+/// up to [`MOST_WORDS`].
 ///
-/// Shingles that fall on one bit cancel and are not counted, which matters near the threshold: of sets with 796 shingles and
-/// a similarity of 0.776, 1024 bits leave nearly all pairs open at a threshold of 0.8, and wider arrays nearly none.
+/// Shingles that flip the same bit cancel and are not counted, which matters near the threshold. For example, take sets
+/// with 796 shingles and a similarity of 0.776. At a threshold of 0.8, 1024 bits reject almost none of these pairs, and
+/// wider arrays reject nearly all of them.
 #[must_use]
 pub fn words_for(size: usize) -> usize {
     size.div_ceil(4).min(MOST_WORDS).next_power_of_two().clamp(WORDS, MOST_WORDS)
 }
 
-/// Writes the array of a set.
+/// Writes the array of a set into `out`.
 ///
 /// # Panics
 /// Panics if the number of words of `out` is not a power of two.
@@ -43,7 +44,7 @@ pub fn parity_into(set: &ShingleSet, out: &mut [u32]) {
     flip(set.as_slice(), out);
 }
 
-/// Flips the bits of some shingles.
+/// Flips one bit of `out` per shingle.
 pub(super) fn flip(shingles: &[u64], out: &mut [u32]) {
     assert!(out.len().is_power_of_two(), "a power of two of words");
     let mask = 32 * out.len() - 1;
@@ -54,10 +55,10 @@ pub(super) fn flip(shingles: &[u64], out: &mut [u32]) {
     }
 }
 
-/// Writes an array folded to `out.len()` words of 64 bits.
+/// Writes an array, folded to `out.len()` words of 64 bits, into `out`.
 ///
 /// # Panics
-/// Panics if the number of words of `out` is not a power of two, or if it exceeds that of the array.
+/// Panics if the number of words of `out` is not a power of two, or if `out` has more bits than the array.
 pub fn fold_into(array: &[u32], out: &mut [u64]) {
     assert!(out.len().is_power_of_two() && 2 * out.len() <= array.len(), "no wider than the array");
     out.fill(0);
@@ -66,34 +67,34 @@ pub fn fold_into(array: &[u32], out: &mut [u64]) {
     }
 }
 
-/// The allowance of a set: the arrays of two similar sets, folded or not, differ in at most as many bits as
-/// the sum of their allowances.
+/// Returns the allowance of a set. The arrays of two similar sets, folded or not, differ in at most as many bits as the
+/// sum of their allowances.
 ///
-/// Sets A and B reach the threshold T if at most (|A| + |B|)·(1 − T)/(1 + T) shingles are in one of them
-/// only. Each allowance is rounded up, because the sum of two numbers rounded down may be too small by one.
+/// Sets A and B reach the threshold T if at most (|A| + |B|)·(1 − T)/(1 + T) shingles are in only one of them. Each
+/// allowance is rounded up, because the sum of two numbers rounded down may be too small by one.
 #[must_use]
 pub fn allowance(size: usize, threshold: f64) -> u64 {
     (size as f64 * (1.0 - threshold) / (1.0 + threshold)) as u64 + 1
 }
 
-/// The most bits in which the arrays of two similar sets differ, if one of the sets has a fixed size.
+/// Upper bounds on the bits in which the arrays of two similar sets differ, if one of the sets has a fixed size.
 #[derive(Debug, Clone)]
 pub struct Bound {
     size: usize,
     threshold: f64,
-    /// The cached bound plus two, by the size of the other set; 1 if no set of that size is similar, and 0 if
-    /// it is not computed yet.
+    /// Cached bound plus two, by the size of the other set. An entry is 1 if no set of that size is similar, and 0 if
+    /// the bound is not computed yet.
     remembered: Vec<u32>,
 }
 
 impl Bound {
-    /// The bounds for a set of `size` shingles.
+    /// Makes the bounds for a set of `size` shingles.
     #[must_use]
     pub fn new(size: usize, threshold: f64) -> Self {
         Self { size, threshold, remembered: vec![] }
     }
 
-    /// Whether a set of `other` shingles may be similar if the arrays differ in `different` bits.
+    /// Reports whether a set of `other` shingles may be similar although the arrays differ in `different` bits.
     #[inline]
     #[must_use]
     pub fn leaves_open(&mut self, other: usize, different: usize) -> bool {
@@ -105,7 +106,7 @@ impl Bound {
 
     #[cold]
     fn find(&mut self, other: usize, different: usize) -> bool {
-        // If the sizes alone rule a pair out, it is rejected even if the arrays are equal.
+        // If the sizes alone rule a pair out, the pair is rejected even if the arrays are equal.
         let most = self.most_different(other).map_or(1, |most| most + 2);
         if other < REMEMBERED {
             self.remembered.resize(self.remembered.len().max(other + 1), 0);
@@ -114,8 +115,8 @@ impl Bound {
         different + 2 <= most
     }
 
-    /// The most shingles that only one of two similar sets has; `None` if sets of these sizes cannot be
-    /// similar.
+    /// Returns the greatest number of shingles that are in only one of two similar sets; `None` if sets of these sizes
+    /// cannot be similar.
     fn most_different(&self, other: usize) -> Option<usize> {
         let shared = shared_needed(self.size, other, self.threshold)?;
         Some(self.size + other - 2 * shared)
@@ -143,7 +144,7 @@ mod tests {
     }
 
     proptest! {
-        /// The bound leaves every similar pair open: also exactly at the threshold, and for sets of any size.
+        /// The bound rejects no similar pair, even exactly at the threshold, for sets of any size.
         #[test]
         fn what_is_similar_is_left_open(
             shared in 0u64..6000, left in 0u64..300, right in 0u64..300, threshold in 0.01..=1.0,
@@ -158,7 +159,8 @@ mod tests {
     }
 
     proptest! {
-        /// Folded arrays differ in no more bits than whole ones, and similar sets keep to their allowances.
+        /// Folded arrays differ in no more bits than whole arrays, and the arrays of similar sets stay within their
+        /// allowances.
         #[test]
         fn folding_leaves_similar_sets_open(
             shared in 0u64..3000, left in 0u64..300, right in 0u64..300, threshold in 0.01..=1.0,
@@ -178,7 +180,7 @@ mod tests {
                     folded_x.iter().zip(&folded_y).map(|(x, y)| u64::from((x ^ y).count_ones())).sum();
                 prop_assert!(different <= wider, "{} words", words);
                 wider = different;
-                // Folding the array gives the smaller array of the set itself.
+                // Folding an array gives the smaller array that is made directly from the set.
                 if words > 1 {
                     let mut narrow = vec![0; 2 * words];
                     parity_into(&a, &mut narrow);
@@ -213,7 +215,7 @@ mod tests {
     #[test]
     fn larger_sets_need_wider_arrays() {
         assert_eq!([0, 100, 256, 257, 1024, 5000].map(words_for), [32, 32, 64, 128, 256, 256]);
-        // The similarity is 0.776, and the threshold is 0.8: 1024 bits leave all pairs open.
+        // The similarity is 0.776, and the threshold is 0.8: 1024 bits rule out no pair.
         let ruled_out = |words: usize| {
             let open = |n: u64| {
                 let (a, b) = (

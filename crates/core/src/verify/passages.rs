@@ -1,12 +1,12 @@
 //! The passages that two documents share.
 //!
-//! - **Idea.** A passage is a maximal run of equal shingles in both documents. The shingles of one document
-//!   are looked up by value, every match is followed as far as it goes, and the longest run is taken; the
-//!   search continues behind it. Passages may be in another order in the other document, which an edit script
-//!   could not show. Adjoining passages may be two parts of a longer run. In that case the longest run of all
-//!   is searched for by itself, and the other passages lie around it.
-//! - **Cost.** O(n log n) for texts without much repetition; a frequent shingle is followed from a few of its
-//!   places only. The longest run takes O(n log² n), for texts with any repetition.
+//! - **Idea.** A passage is a maximal run of equal shingles in both documents. The shingles of one document are looked
+//!   up by value, every match is extended as far as possible, and the longest run is taken. The search then continues
+//!   after this run. Passages may be in another order in the other document, which an edit script could not show.
+//!   Adjoining passages may be two parts of a longer run. In that case a second search finds the longest run of all,
+//!   and the other passages are found on both sides of it.
+//! - **Cost.** O(n log n) for texts without much repetition. A frequent shingle is followed from only a few of its
+//!   places. The longest run takes O(n log² n), for texts with any repetition.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,33 +14,34 @@ use std::ops::Range;
 use crate::hash::fmix64;
 use crate::sort::sort_mixed;
 
-/// The most places of one shingle that are followed.
+/// Greatest number of places of one shingle that are followed.
 const FOLLOWED: usize = 16;
 
 /// A stretch of shingles found in both documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Passage {
-    /// The index of its first shingle in the left document.
+    /// Index of the first shingle of the passage in the left document.
     pub left: usize,
-    /// The index of its first shingle in the right document.
+    /// Index of the first shingle of the passage in the right document.
     pub right: usize,
-    /// The number of consecutive shingles.
+    /// Number of consecutive shingles in the passage.
     pub shingles: usize,
 }
 
 impl Passage {
-    /// A passage of `shingles` shingles that begins at these indices of the two documents.
+    /// Makes a passage of `shingles` shingles that begins at these indices of the two documents.
     #[must_use]
     pub fn new(left: usize, right: usize, shingles: usize) -> Self {
         Self { left, right, shingles }
     }
 }
 
-/// The passages that two documents share, in the order of the left one, where they do not overlap.
+/// Returns the passages that two documents share, in the order of the left document. Passages do not overlap in the
+/// left document.
 ///
-/// They cover every shingle of the left document that the right one has, and the longest run that both have
-/// is one of them. The arguments are the shingles in document order, as
+/// The passages cover every shingle of the left document that the right document also has. The longest run that both
+/// documents have is one of the passages. The arguments are the shingles in document order, as
 /// [`Shingles::hashes`](crate::shingle::Shingles::hashes) returns them.
 #[must_use]
 pub fn shared_passages(left: &[u64], right: &[u64]) -> Vec<Passage> {
@@ -50,7 +51,7 @@ pub fn shared_passages(left: &[u64], right: &[u64]) -> Vec<Passage> {
     let mut passages = vec![];
     walk(left, right, &places, 0..left.len(), &mut passages);
     let longest = passages.iter().map(|passage| passage.shingles).max();
-    // No run extends beyond adjoining passages, because the shingle behind them is not in the other document.
+    // A run cannot extend beyond adjoining passages, because the next shingle is not in the other document.
     let bound = passages
         .chunk_by(|a, b| a.left + a.shingles == b.left)
         .map(|adjoining| adjoining.iter().map(|passage| passage.shingles).sum())
@@ -66,15 +67,15 @@ pub fn shared_passages(left: &[u64], right: &[u64]) -> Vec<Passage> {
     passages
 }
 
-/// Appends the passages of a part of the left document: the longest one from its first shingle, then the
-/// longest one behind it, and so on.
+/// Appends the passages of a part of the left document: the longest passage that begins with its first shingle, then
+/// the longest one that begins after it, and so on.
 fn walk(left: &[u64], right: &[u64], places: &[(u64, u32)], part: Range<usize>, passages: &mut Vec<Passage>) {
     let left = &left[..part.end];
     let mut at = part.start;
     while let Some(&hash) = left.get(at) {
         let first = places.partition_point(|place| place.0 < hash);
-        // The place behind the last passage is followed first, so that of equal runs the continuing one is
-        // taken.
+        // The place after the last passage is followed first. If several runs are equally long, the run that continues
+        // the last passage is thus taken.
         let next = passages.last().map(|passage| passage.right + passage.shingles);
         let hits = places[first..].iter().take_while(|place| place.0 == hash).map(|place| place.1 as usize);
         let longest = hits
@@ -92,11 +93,12 @@ fn walk(left: &[u64], right: &[u64], places: &[(u64, u32)], part: Range<usize>, 
     }
 }
 
-/// The longest run that two documents share, the first of several; `None` if they share none.
+/// Returns the longest run that two documents share, and the first one if several are equally long. Returns `None` if
+/// the documents share no shingle.
 ///
-/// The length is doubled while the documents still share a run of it, and the rest is found by bisection. A
-/// run of any length up to twice that of the names is identified by the names of its beginning and of its
-/// end.
+/// The length is doubled as long as the documents share a run of this length. Bisection then finds the exact length.
+/// Names identify runs of one length, and the names of its beginning and its end identify a run of up to twice that
+/// length.
 fn longest_run(left: &[u64], right: &[u64]) -> Option<Passage> {
     let mut names = Names::of(left.iter().copied().map(Some), right.iter().copied().map(Some))?;
     let mut shingles = 1;
@@ -118,15 +120,15 @@ fn longest_run(left: &[u64], right: &[u64]) -> Option<Passage> {
     Some(Passage { left: left_at, right: right_at, shingles: shingles + more })
 }
 
-/// Names of the runs of one length at every place of two documents. Equal runs have equal names; a run that
-/// is not in both has none.
+/// Names of the runs of one length at every place of two documents. Equal runs have equal names. A run that is in only
+/// one document has no name.
 struct Names {
     left: Vec<Option<u32>>,
     right: Vec<Option<u32>>,
 }
 
 impl Names {
-    /// Names the values, so that equal values have equal names; `None` if no value is in both.
+    /// Gives names to the values, equal names to equal values; returns `None` if no value is in both documents.
     fn of(left: impl Iterator<Item = Option<u64>>, right: impl Iterator<Item = Option<u64>>) -> Option<Self> {
         let (left, mut names_left) = sorted(left);
         let (right, mut names_right) = sorted(right);
@@ -149,23 +151,23 @@ impl Names {
         (next > 0).then_some(Self { left: names_left, right: names_right })
     }
 
-    /// The names of runs that are longer by `apart`, which is at most the length of these.
+    /// Returns the names of the runs that are longer by `apart`, which must be at most the length of the present runs.
     fn of_two(&self, apart: usize) -> Option<Self> {
         Self::of(pairs(&self.left, apart), pairs(&self.right, apart))
     }
 }
 
-/// Each name with the one `apart` places behind it, in one value.
+/// Returns each name combined with the name `apart` places after it, as one value.
 fn pairs(names: &[Option<u32>], apart: usize) -> impl Iterator<Item = Option<u64>> {
-    // If `apart` names or fewer are left, no run is that long. Values are mixed, because mixed values are
-    // sorted quickly; mixing keeps different values different.
+    // Where fewer than `apart` names follow, no run of the new length begins. Values are mixed, because mixed values
+    // are sorted quickly, and mixing keeps different values different.
     names
         .iter()
         .zip(names.iter().skip(apart))
         .map(|(begin, end)| Some(fmix64(u64::from((*begin)?) << 32 | u64::from((*end)?))))
 }
 
-/// Values with their places in ascending order, and a list for as many names.
+/// Returns the values with their places, in ascending order, and a list with room for one name per place.
 fn sorted(values: impl Iterator<Item = Option<u64>>) -> (Vec<(u64, u32)>, Vec<Option<u32>>) {
     let (mut places, mut names) = (vec![], vec![]);
     for (value, at) in values.zip(0..) {
@@ -176,14 +178,14 @@ fn sorted(values: impl Iterator<Item = Option<u64>>) -> (Vec<(u64, u32)>, Vec<Op
     (places, names)
 }
 
-/// For each passage, whether it was moved, that is, whether it is not in the order of most shared text.
+/// Reports for each passage whether it was moved, that is, whether it is out of the order of most of the shared text.
 ///
-/// This order is that of the chain of passages with the most shingles in which each is behind the one before
-/// in both documents. `passages` are in the order of the left document, as [`shared_passages`] returns them.
+/// The passages that were not moved are the chain with the most shingles in which each passage comes after the previous
+/// one in both documents. `passages` must be in the order of the left document, as [`shared_passages`] returns them.
 #[must_use]
 pub fn moved(passages: &[Passage]) -> Vec<bool> {
-    // By the place on the right, the best chain that ends there; only chains better than all earlier ones are
-    // kept.
+    // Map from an end in the right document to the best chain that ends there. A chain is kept only if it is better
+    // than all chains that end earlier.
     let mut best: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
     let mut before: Vec<Option<usize>> = vec![];
     for (number, passage) in passages.iter().enumerate() {
@@ -278,7 +280,7 @@ mod tests {
         assert_eq!(moved(&[passage(0, 4, 2), passage(3, 0, 3)]), [true, false]);
         assert_eq!(moved(&[passage(0, 0, 2), passage(2, 9, 3), passage(6, 3, 2)]), [false, false, true]);
         assert_eq!(moved(&[passage(0, 0, 9), passage(9, 9, 1)]), [false, false]);
-        // The same place on the right occurs twice, and can be in the order only once.
+        // Both passages are at the same place on the right, so only one of them can be in order.
         assert_eq!(moved(&[passage(0, 5, 2), passage(7, 5, 2)]), [false, true]);
         assert!(moved(&[]).is_empty());
     }
@@ -287,7 +289,7 @@ mod tests {
         passages.iter().map(|passage| passage.shingles).max().unwrap_or(0)
     }
 
-    /// The length of the longest common run, by a comparison of every place with every other.
+    /// Returns the length of the longest common run, by comparing every place with every other place.
     fn longest_by_all_places(left: &[u64], right: &[u64]) -> usize {
         let mut ending = vec![0; right.len() + 1];
         let mut longest = 0;

@@ -1,12 +1,12 @@
 //! Sets that share most shingles, stored and compared by their differences.
 //!
-//! - **Idea.** Documents of one form share most shingles. Relative to one fixed set C, a set A is its own shingles A \ C and the
-//!   shingles C \ A that it lacks. Two sets are compared by these alone:
-//!   |A∩B| = |(A \ C) ∩ (B \ C)| + |C| − |C \ A| − |C \ B| + |(C \ A) ∩ (C \ B)|.
-//! - **Cost.** Memory and time are those of the differences: an eighth for documents of which a form is seven
-//!   eighths.
-//! - **Error.** None, for any C. [`CommonShingles::of_most`] chooses the C that makes the differences of a
-//!   sample smallest.
+//! - **Idea.** Documents made from one form share most shingles. Let C be a fixed set. A set A is stored as the
+//!   shingles A \ C that only A has, and the shingles C \ A that A lacks. These differences are enough to compare two
+//!   sets: |A∩B| = |(A \ C) ∩ (B \ C)| + |C| − |C \ A| − |C \ B| + |(C \ A) ∩ (C \ B)|.
+//! - **Cost.** Memory and time are those of the differences. If seven eighths of each document are the form, they are
+//!   an eighth.
+//! - **Error.** None, for any C. [`CommonShingles::of_most`] chooses the C that makes the differences of a sample
+//!   smallest.
 //! - **Use when** many sets of one crowd must be compared with one another.
 
 use super::jaccard::{merge, shared_needed};
@@ -17,44 +17,45 @@ use super::{Measure, Overlap, ShingleSet};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommonShingles(ShingleSet);
 
-/// A set, stored by its difference from [`CommonShingles`].
+/// A set of shingles, stored as its difference from [`CommonShingles`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReducedSet {
-    /// The shingles that only the set has, then those that it lacks; both are ascending.
+    /// Shingles that only the set has, then common shingles that the set lacks; each part is in ascending order.
     different: Box<[u64]>,
-    /// The number of shingles that only the set has.
+    /// Number of shingles that only the set has.
     own: u32,
-    /// The size of the set.
+    /// Number of shingles of the set.
     size: u32,
 }
 
 impl ReducedSet {
-    /// The number of shingles of the set.
+    /// Returns the number of shingles of the set.
     #[must_use]
     pub fn len(&self) -> usize {
         self.size as usize
     }
 
-    /// Whether the set has no shingles.
+    /// Reports whether the set has no shingles.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.size == 0
     }
 
-    /// The memory of the set, in bytes.
+    /// Returns the number of bytes of memory that the set takes.
     #[must_use]
     pub fn size_bytes(&self) -> usize {
         size_of_val(&*self.different) + size_of::<Self>()
     }
 
-    /// The shingles that only the set has, and those that it lacks.
+    /// Returns the shingles that only the set has, and the common shingles that the set lacks.
     fn parts(&self) -> (&[u64], &[u64]) {
         self.different.split_at(self.own as usize)
     }
 }
 
 impl CommonShingles {
-    /// The shingles that more than half of some sets have; `None` if they do not halve the sets.
+    /// Returns the shingles that more than half of the sets have. Returns `None` if reduced sets would take more than
+    /// half of the memory.
     #[must_use]
     pub fn of_most(sets: &[&ShingleSet]) -> Option<Self> {
         let mut all: Vec<u64> = sets.iter().flat_map(|set| set.as_slice()).copied().collect();
@@ -68,7 +69,7 @@ impl CommonShingles {
         (2 * different <= all.len() && !common.is_empty()).then(|| Self(common.into_iter().collect()))
     }
 
-    /// Stores a set by its difference from the common shingles.
+    /// Converts a set to its difference from the common shingles.
     #[must_use]
     pub fn reduce(&self, set: &ShingleSet) -> ReducedSet {
         let (common, set) = (self.0.as_slice(), set.as_slice());
@@ -96,7 +97,7 @@ impl CommonShingles {
         Overlap { shared, left: a.len(), right: b.len() }
     }
 
-    /// The measure of two sets; `None` if it is below `threshold`.
+    /// Returns the measure of two sets; `None` if it is below `threshold`.
     #[must_use]
     pub fn at_least(&self, a: &ReducedSet, b: &ReducedSet, measure: Measure, threshold: f64) -> Option<f64> {
         if measure != Measure::Jaccard {
@@ -110,7 +111,7 @@ impl CommonShingles {
         (similarity >= threshold).then_some(similarity)
     }
 
-    /// The number of common shingles that two sets share, given those that each lacks.
+    /// Returns the number of common shingles that two sets share, from the common shingles that each of them lacks.
     fn shared_of_common(&self, a_lacks: &[u64], b_lacks: &[u64]) -> usize {
         let both_lack = Overlap::of_sorted(a_lacks, b_lacks).shared;
         self.0.len() + both_lack - a_lacks.len() - b_lacks.len()
@@ -122,7 +123,7 @@ impl CommonShingles {
     /// Panics if the number of words of `out` is not a power of two.
     pub fn parity_into(&self, set: &ReducedSet, out: &mut [u32]) {
         out.fill(0);
-        // The bit of a shingle that the set lacks is flipped twice.
+        // The bit of a common shingle that the set lacks is flipped twice, and thus unchanged.
         flip(self.0.as_slice(), out);
         flip(&set.different, out);
     }
@@ -145,7 +146,7 @@ mod tests {
     }
 
     proptest! {
-        /// Reduced sets overlap as whole ones do, for any common shingles.
+        /// Reduced sets have the same overlap as whole sets, for any common shingles.
         #[test]
         fn reduced_sets_are_compared_as_whole_ones(
             common in some(), a in some(), b in some(), threshold in 0.01f64..=1.0,

@@ -2,12 +2,12 @@
 
 use crate::sort::sort_mixed;
 
-/// A set of shingles: sorted, no repeats.
+/// A set of shingles, sorted and without repeats.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ShingleSet(Box<[u64]>);
 
 impl ShingleSet {
-    /// The set of `shingles`. The two buffers are reused for the next set.
+    /// Makes the set of `shingles`. `work` are two buffers, which can be reused for the next set.
     #[must_use]
     pub fn build(shingles: &[u64], work: &mut (Vec<u64>, Vec<u64>)) -> Self {
         work.0.clear();
@@ -15,7 +15,8 @@ impl ShingleSet {
         Self::of_gathered(work)
     }
 
-    /// The set of the shingles in the first buffer, for shingles that were collected one part after another.
+    /// Makes the set of the shingles in the first buffer, which the caller may have collected part by part. The second
+    /// buffer is scratch memory.
     #[must_use]
     pub fn of_gathered((items, scratch): &mut (Vec<u64>, Vec<u64>)) -> Self {
         sort_mixed(items, scratch);
@@ -23,25 +24,25 @@ impl ShingleSet {
         Self(items.as_slice().into())
     }
 
-    /// The shingles in ascending order.
+    /// Returns the shingles in ascending order.
     #[must_use]
     pub fn as_slice(&self) -> &[u64] {
         &self.0
     }
 
-    /// The number of shingles.
+    /// Returns the number of shingles.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether the set has no shingles.
+    /// Reports whether the set has no shingles.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The memory of the set, in bytes.
+    /// Returns the number of bytes of memory that the set takes.
     #[must_use]
     pub fn size_bytes(&self) -> usize {
         size_of_val(&*self.0) + size_of::<Self>()

@@ -1,11 +1,10 @@
 //! Exact weighted Jaccard similarity by merging two sorted weighted sets.
 //!
-//! Jw(A, B) = Σ min(A(x), B(x)) / Σ max(A(x), B(x)). Both sums run in the order of the shingles, so that
-//! they are rounded alike on every machine. With weights of 1 it is the Jaccard similarity.
+//! Jw(A, B) = Σ min(A(x), B(x)) / Σ max(A(x), B(x)). Both sums are added in the order of the shingles, so that they are
+//! rounded alike on every machine. If all weights are 1, Jw is the Jaccard similarity.
 //!
-//! A threshold allows to stop early, because the remaining shingles can add at most the lighter of the two
-//! remaining weights to the shared weight. The bound has a margin for all rounding, so that it never rejects
-//! a pair that the sums accept.
+//! With a threshold, the merge can stop early: the shared weight can grow by at most the lesser of the two weights that
+//! are left. This bound has a margin for all rounding errors, so that it never rejects a pair that the sums accept.
 
 use crate::weight::{WeightedSet, merged};
 
@@ -33,12 +32,13 @@ impl WeightedOverlap {
     /// Sums the shared weights of two sets; `None` if their weighted Jaccard similarity is below `threshold`.
     #[must_use]
     pub fn at_least(a: &WeightedSet, b: &WeightedSet, threshold: f64) -> Option<Self> {
-        /// The number of shingles between two checks of the bound: so many that the checks cost nothing.
+        /// Number of shingles between two checks of the bound. With so many shingles, the time of the checks does not
+        /// matter.
         const STRIDE: usize = 64;
         let totals = (a.total(), b.total());
         let weight = totals.0 + totals.1;
-        // The error of each sum is at most the number of its terms times half a unit of rounding, relative to
-        // all weight, and a few more operations use the sums.
+        // The relative error of each sum is at most half a unit of rounding per term. The constant 16 covers the few
+        // operations that use the sums.
         let room = (a.len() + b.len() + 16) as f64 * f64::EPSILON * weight;
         let reachable = |most_shared: f64| most_shared + room >= threshold * (weight - most_shared - room);
         let mut overlap = Self { shared: 0.0, all: 0.0 };
@@ -56,7 +56,7 @@ impl WeightedOverlap {
         None
     }
 
-    /// The weighted Jaccard similarity; that of two empty sets is 1, because they are equal.
+    /// Returns the weighted Jaccard similarity. For two empty sets it is 1, because they are equal.
     #[must_use]
     pub fn jaccard(&self) -> f64 {
         if self.all == 0.0 { 1.0 } else { self.shared / self.all }
@@ -112,7 +112,8 @@ mod tests {
             threshold in 0.01..=1.0f64,
             at: bool,
         ) {
-            // Three in eight shingles are in one set only, one has two weights, and the others have one.
+            // Three in eight shingles are in one set only, one in eight has two different weights, and the others have
+            // the same weight in both sets.
             let sides = |side: u8| {
                 let weigh = |(i, &(x, y, kind)): (usize, &(i32, i32, u8))| {
                     let exponent = if side == 1 && kind == 0 { y } else { x };

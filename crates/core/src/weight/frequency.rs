@@ -6,21 +6,22 @@ use std::str::FromStr;
 use crate::error::Error;
 use crate::figure::read_share;
 
-/// A table of document frequencies. One call looks up all shingles of a document, so that the virtual call
-/// costs little.
+/// A table of document frequencies. One virtual call looks up all shingles of a document, so that the call costs
+/// little.
 ///
-/// Sealed, because a table that writes too few frequencies, or more than there are documents, breaks the weights. The tables are
-/// [`DocumentFrequencies`], and those of the engine and of the archive.
+/// The trait is sealed, because the weights would be wrong if a table wrote too few frequencies, or frequencies greater
+/// than the number of documents. The implementations are [`DocumentFrequencies`], and the tables of the engine and of
+/// the archive.
 pub trait FrequencyLookup: sealed::FrequencySeal + fmt::Debug + Send + Sync {
-    /// The number of documents that were counted: D in the formulas.
+    /// Returns D, the number of documents that were counted.
     fn documents(&self) -> u64;
 
-    /// Writes the document frequencies of `shingles`, which are sorted and distinct, to `out`, which is
-    /// cleared first.
+    /// Clears `out`, and writes the document frequencies of `shingles` to it. `shingles` must be sorted and distinct.
     fn look_up(&self, shingles: &[u64], out: &mut Vec<u64>);
 }
 
-/// The seal of [`FrequencyLookup`]. It is public only for the other crates of this repository, and may change in any version.
+/// The seal of [`FrequencyLookup`]. It is public only for the other crates of this repository, and may change in any
+/// version.
 #[doc(hidden)]
 pub mod sealed {
     pub trait FrequencySeal {}
@@ -40,20 +41,20 @@ impl FrequencyLookup for DocumentFrequencies {
 
 /// A table of document frequencies: D documents, and a frequency d for each shingle.
 ///
-/// Every document counts, including equal ones. A shingle that is not in the table is in no document.
+/// Equal documents are counted separately. A shingle that is not in the table has the frequency 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentFrequencies {
     documents: u64,
-    /// The shingles with their frequencies, sorted by shingle.
+    /// Shingles with their frequencies, sorted by shingle.
     entries: Vec<(u64, u64)>,
 }
 
 impl DocumentFrequencies {
-    /// The table of `documents` documents, in which each shingle has the frequency of its entry.
+    /// Makes the table of `documents` documents from pairs of a shingle and its frequency.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `documents` is 0, if a shingle comes twice, or if
-    /// a shingle is in more documents than there are.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if `documents` is 0, if a shingle is listed
+    /// twice, or if a frequency is greater than `documents`.
     pub fn new(documents: u64, mut entries: Vec<(u64, u64)>) -> Result<Self, Error> {
         if documents == 0 {
             return Err(Error::out_of_range("the number of documents", documents, "at least 1"));
@@ -70,7 +71,7 @@ impl DocumentFrequencies {
         Ok(Self { documents, entries })
     }
 
-    /// Counts documents, each given by its shingles.
+    /// Counts the document frequencies of documents, each given by its shingles.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if there are no documents.
@@ -95,28 +96,27 @@ impl DocumentFrequencies {
         Self::new(number, entries)
     }
 
-    /// The number of documents that were counted: D in the formulas.
+    /// Returns D, the number of documents that were counted.
     #[must_use]
     pub fn documents(&self) -> u64 {
         self.documents
     }
 
-    /// The shingles with their document frequencies, sorted.
+    /// Returns the shingles with their document frequencies, sorted by shingle.
     #[must_use]
     pub fn entries(&self) -> &[(u64, u64)] {
         &self.entries
     }
 
-    /// The document frequency of a shingle, d in the formulas; 0 if the shingle is not in the table.
+    /// Returns d, the document frequency of a shingle; 0 if the shingle is not in the table.
     #[must_use]
     pub fn of(&self, shingle: u64) -> u64 {
         self.entries.binary_search_by_key(&shingle, |entry| entry.0).map_or(0, |at| self.entries[at].1)
     }
 }
 
-/// The maximum number of documents with a shingle; a shingle of more documents is ignored. A text form with a
-/// point is a share, one without is a number: `0.1`, `500`.
-/// without is a number: `0.1`, `500`.
+/// Greatest number of documents that a shingle may be in; a shingle of more documents is ignored. Its text form with a
+/// point, such as `0.1`, is a share of all documents. Without a point, such as `500`, it is a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum MostDocuments {
@@ -127,7 +127,7 @@ pub enum MostDocuments {
 }
 
 impl MostDocuments {
-    /// Whether a shingle of this many documents is kept.
+    /// Reports whether a shingle is kept that is in `frequency` of `documents` documents.
     #[must_use]
     pub fn allows(self, frequency: u64, documents: u64) -> bool {
         match self {
@@ -140,7 +140,7 @@ impl MostDocuments {
 impl fmt::Display for MostDocuments {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // Display omits the point of 1.0, and Debug prints 5e-5, which is no text form.
+            // `Display` writes 1.0 without its point, and `Debug` writes 5e-5, which is not a valid text form.
             Self::Share(1.0) => f.write_str("1.0"),
             Self::Share(share) => write!(f, "{share}"),
             Self::Number(number) => write!(f, "{number}"),

@@ -1,21 +1,21 @@
 //! Weights: the importance of each shingle of a document.
 //!
 //! Plain similarity counts every distinct shingle once. A [`Weigher`] turns a document's shingles into a
-//! [`WeightedSet`], in which a shingle counts as often as it occurs, or the more the fewer documents have it.
-//! It leaves out ignored shingles: those of too many documents, and those of a template.
+//! [`WeightedSet`]. The weight of a shingle grows with its occurrences in the document, or with the rarity of the
+//! shingle among all documents. A weigher leaves out ignored shingles: those of too many documents, and those of a
+//! template.
 //!
 //! | [`Weighting`] | weight of a shingle that occurs n times among N | use when |
 //! |---|---|---|
-//! | `none` | 1 | sets are compared; the default |
+//! | `none` | 1 | sets are compared; this is the default |
 //! | `count` | n | repetition matters: bags of shingles |
 //! | `tf` | n / N | repetition matters and length does not: ten copies of a text in a row are like one |
 //! | `tf-idf` | n / N · ln(D / (d + 1)), if positive | shingles of many documents should count little |
-//! | `tf-idf,smooth` | n / N · ln(1 + D / (d + 1)) | as `tf-idf`, but no shingle is dropped: small collections |
+//! | `tf-idf,smooth` | n / N · ln(1 + D / (d + 1)) | collections are small: as `tf-idf`, but no shingle is dropped |
 //!
-//! D is the number of documents, and d the number of documents with the shingle, from
-//! [`DocumentFrequencies`]. As published, `tf-idf` is zero for a shingle of all documents except one, and
-//! negative for a shingle of all documents (E-54). Weights must be positive, so these shingles are dropped,
-//! and a document may have none left.
+//! D is the number of documents, and d the number of documents with the shingle, both from [`DocumentFrequencies`]. As
+//! published, `tf-idf` is zero for a shingle of all documents except one, and negative for a shingle of all documents
+//! (E-54). Weights must be positive, so these shingles are dropped, and a document may have no shingles left.
 //!
 //! The logarithm is [`kernel::ln`](crate::kernel::ln), so a weight has the same bits on every machine.
 
@@ -38,30 +38,30 @@ use crate::error::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Weighting {
-    /// All shingles weigh 1.
+    /// The weight of every shingle is 1.
     #[default]
     None,
-    /// A shingle weighs as often as it occurs.
+    /// The weight of a shingle is the number of its occurrences.
     Count,
-    /// A shingle weighs its share of the document's shingles.
+    /// The weight of a shingle is its share of the document's shingles (term frequency).
     Tf,
-    /// A shingle weighs this share times ln(D / (d + 1)), as published.
+    /// The weight of a shingle is its term frequency times ln(D / (d + 1)), as published.
     TfIdf,
-    /// A shingle weighs this share times ln(1 + D / (d + 1)), which is always positive.
+    /// The weight of a shingle is its term frequency times ln(1 + D / (d + 1)), which is always positive.
     TfIdfSmooth,
 }
 
 impl Weighting {
-    /// Every weighting.
+    /// All weightings.
     pub const ALL: [Self; 5] = [Self::None, Self::Count, Self::Tf, Self::TfIdf, Self::TfIdfSmooth];
 
-    /// Whether all weights are whole numbers.
+    /// Reports whether all weights are whole numbers.
     #[must_use]
     pub fn is_whole(self) -> bool {
         matches!(self, Self::None | Self::Count)
     }
 
-    /// Whether the weighting needs document frequencies.
+    /// Reports whether the weighting needs document frequencies.
     #[must_use]
     pub fn needs_frequencies(self) -> bool {
         matches!(self, Self::TfIdf | Self::TfIdfSmooth)

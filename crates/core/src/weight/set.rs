@@ -1,4 +1,4 @@
-//! A set of shingles with a weight each, sorted by shingle.
+//! Sets of shingles in which each shingle has a weight, sorted by shingle.
 
 use std::cmp::Ordering;
 
@@ -12,11 +12,11 @@ pub struct WeightedSet {
 }
 
 impl WeightedSet {
-    /// The set of these shingles and weights, which may come in any order. Shingles of weight 0 are left out.
+    /// Makes the set of these shingles and weights, which may come in any order. Shingles of weight 0 are left out.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a weight is negative, infinite or NaN, and if a
-    /// shingle comes twice.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if a weight is negative, infinite or NaN, or
+    /// if a shingle is listed twice.
     pub fn new(members: impl IntoIterator<Item = (u64, f64)>) -> Result<Self, Error> {
         let mut members: Vec<(u64, f64)> = members.into_iter().collect();
         members.sort_by_key(|member| member.0);
@@ -37,7 +37,8 @@ impl WeightedSet {
         Ok(set)
     }
 
-    /// Appends a member; the caller makes sure of the order and the weight.
+    /// Appends a shingle. The caller ensures that it is greater than all before, and that its weight is positive and
+    /// finite.
     pub(super) fn push(&mut self, shingle: u64, weight: f64) {
         self.shingles.push(shingle);
         self.weights.push(weight);
@@ -48,45 +49,45 @@ impl WeightedSet {
         self.weights.clear();
     }
 
-    /// The shingles, in ascending order.
+    /// Returns the shingles, in ascending order.
     #[must_use]
     pub fn shingles(&self) -> &[u64] {
         &self.shingles
     }
 
-    /// The weights, in the order of the shingles.
+    /// Returns the weights, in the order of the shingles.
     #[must_use]
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
 
-    /// The number of shingles.
+    /// Returns the number of shingles.
     #[must_use]
     pub fn len(&self) -> usize {
         self.shingles.len()
     }
 
-    /// Whether the set has no shingles.
+    /// Reports whether the set has no shingles.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.shingles.is_empty()
     }
 
-    /// The sum of the weights, taken in the order of the shingles.
+    /// Returns the sum of the weights, added in the order of the shingles.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.weights.iter().sum()
     }
 
-    /// The memory of the set, in bytes.
+    /// Returns the number of bytes of memory that the set takes.
     #[must_use]
     pub fn size_bytes(&self) -> usize {
         size_of_val(&*self.shingles) + size_of_val(&*self.weights) + size_of::<Self>()
     }
 }
 
-/// The weights of every shingle of either set, in the order of the shingles; 0 where a set does not have the
-/// shingle.
+/// Returns a pair of weights for every shingle that is in at least one of two sets, in the order of the shingles. The
+/// weight is 0 in a set that does not have the shingle.
 pub fn merged<'a>(a: &'a WeightedSet, b: &'a WeightedSet) -> impl Iterator<Item = (f64, f64)> + 'a {
     let (mut i, mut j) = (0, 0);
     std::iter::from_fn(move || {

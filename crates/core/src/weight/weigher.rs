@@ -1,4 +1,4 @@
-//! From the shingles of a document to a weighted set.
+//! The weigher, which turns the shingles of a document into a weighted set.
 
 use std::sync::Arc;
 
@@ -9,23 +9,23 @@ use crate::sort::sort_mixed;
 
 /// Weighs the shingles of documents.
 ///
-/// Ignored shingles are removed first, as if the document did not have them. The others are counted and
+/// Ignored shingles are removed first, as if the document did not have them. The other shingles are counted and
 /// weighed.
 #[derive(Debug, Clone, Default)]
 pub struct Weigher {
     weighting: Weighting,
     frequencies: Option<Arc<dyn FrequencyLookup>>,
     most_documents: Option<MostDocuments>,
-    /// The ignored shingles, sorted.
+    /// Ignored shingles in ascending order.
     ignored: Vec<u64>,
 }
 
 impl Weigher {
-    /// A weigher that needs no table.
+    /// Makes a weigher that needs no document frequencies.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if the weighting needs document frequencies, as
-    /// `tf-idf` does: [`with_frequencies`](Self::with_frequencies) takes them.
+    /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) if the weighting needs document frequencies,
+    /// as `tf-idf` does. Use [`with_frequencies`](Self::with_frequencies) then.
     pub fn new(weighting: Weighting) -> Result<Self, Error> {
         if weighting.needs_frequencies() {
             let expected = "`none`, `count` or `tf` where document frequencies are not known";
@@ -34,7 +34,7 @@ impl Weigher {
         Ok(Self { weighting, ..Self::default() })
     }
 
-    /// A weigher with document frequencies, which may ignore shingles of too many documents.
+    /// Makes a weigher with document frequencies. It ignores shingles of more than `most_documents` documents.
     #[must_use]
     pub fn with_frequencies(
         weighting: Weighting,
@@ -44,7 +44,7 @@ impl Weigher {
         Self { weighting, frequencies: Some(frequencies), most_documents, ignored: vec![] }
     }
 
-    /// Ignores these shingles, such as those of a template, in every document.
+    /// Ignores these shingles in every document, for example those of a template.
     #[must_use]
     pub fn ignoring(mut self, shingles: impl IntoIterator<Item = u64>) -> Self {
         self.ignored.extend(shingles);
@@ -53,37 +53,38 @@ impl Weigher {
         self
     }
 
-    /// The weighting of this weigher.
+    /// Returns the weighting of this weigher.
     #[must_use]
     pub fn weighting(&self) -> Weighting {
         self.weighting
     }
 
-    /// The maximum number of documents with a shingle before the shingle is left out.
+    /// Returns the greatest number of documents that a shingle may be in without being ignored; `None` if there is no
+    /// limit.
     #[must_use]
     pub fn most_documents(&self) -> Option<MostDocuments> {
         self.most_documents
     }
 
-    /// The shingles that are ignored in every document, in ascending order.
+    /// Returns the shingles that are ignored in every document, in ascending order.
     #[must_use]
     pub fn ignored(&self) -> &[u64] {
         &self.ignored
     }
 
-    /// Whether the weigher has document frequencies.
+    /// Reports whether the weigher has document frequencies.
     #[must_use]
     pub fn has_frequencies(&self) -> bool {
         self.frequencies.is_some()
     }
 
-    /// Whether the weigher may leave out shingles: frequent ones, or ignored ones.
+    /// Reports whether the weigher may ignore shingles, because they are frequent or listed.
     #[must_use]
     pub fn ignores_any(&self) -> bool {
         self.most_documents.is_some() || !self.ignored.is_empty()
     }
 
-    /// Weighs the shingles of a document, given in any order, repeats included.
+    /// Weighs the shingles of a document, which may be in any order, with repeats.
     pub fn weigh_into(&self, shingles: &[u64], work: &mut WeigherBuffers, out: &mut WeightedSet) {
         work.count(shingles);
         self.ignore(work);
@@ -91,12 +92,11 @@ impl Weigher {
         if self.weighting.needs_frequencies() {
             self.look_up(work);
         }
-        // A table of no documents weighs as a table of one document, so that no weight is infinite.
+        // A table of no documents counts as a table of one document, so that no weight is infinite.
         let documents = self.frequencies.as_ref().map_or(1, |table| table.documents().max(1)) as f64;
         out.clear();
         for (at, (&shingle, &count)) in work.distinct.iter().zip(&work.counts).enumerate() {
             let share = f64::from(count) / all as f64;
-            // D / (d + 1).
             let rarity = || documents / (work.frequencies[at] as f64 + 1.0);
             let weight = match self.weighting {
                 Weighting::None => 1.0,
@@ -111,7 +111,7 @@ impl Weigher {
         }
     }
 
-    /// The weighted set of a document's shingles.
+    /// Returns the weighted set of a document.
     #[must_use]
     pub fn weigh(&self, shingles: &[u64]) -> WeightedSet {
         let mut set = WeightedSet::default();
@@ -119,7 +119,8 @@ impl Weigher {
         set
     }
 
-    /// The shingles of a document that are not ignored, sorted and distinct, in `work`.
+    /// Returns the distinct shingles of a document that are not ignored, in ascending order. The shingles are stored in
+    /// `work`.
     pub fn remaining<'w>(&self, shingles: &[u64], work: &'w mut WeigherBuffers) -> &'w [u64] {
         work.count(shingles);
         self.ignore(work);
@@ -157,7 +158,7 @@ impl Weigher {
     }
 }
 
-/// Buffers that are reused for the next document.
+/// Buffers that are reused from document to document.
 #[derive(Debug, Clone, Default)]
 pub struct WeigherBuffers {
     sorted: Vec<u64>,
@@ -168,7 +169,7 @@ pub struct WeigherBuffers {
 }
 
 impl WeigherBuffers {
-    /// Counts the shingles of a document.
+    /// Counts the occurrences of each shingle of a document.
     fn count(&mut self, shingles: &[u64]) {
         let Self { sorted, scratch, distinct, counts, .. } = self;
         sorted.clear();
@@ -194,7 +195,7 @@ mod tests {
     const D: u64 = 4;
     const E: u64 = 5;
     const F: u64 = 6;
-    /// The documents of docs/sources/weights.md#tf-idf.
+    /// The documents of the example in docs/sources/weights.md#tf-idf.
     const DOCUMENTS: [&[u64]; 4] = [&[A, A, B, C], &[A, B, D], &[B, C, C, E], &[F, A]];
 
     fn table() -> Arc<DocumentFrequencies> {
@@ -206,7 +207,7 @@ mod tests {
         let shingles: Vec<u64> = expected.iter().map(|member| member.0).collect();
         assert_eq!(set.shingles(), shingles);
         for (found, (_, expected)) in set.weights().iter().zip(expected) {
-            // The document has ten digits.
+            // The values in docs/sources have ten digits.
             assert!((found - expected).abs() <= 0.5e-10, "{found}, not {expected}");
         }
     }
@@ -220,8 +221,8 @@ mod tests {
         check(&weigher, DOCUMENTS[3], &[(F, 0.346_573_590_3)]);
     }
 
-    /// E-54: a shingle of all documents would have a negative weight, and one of all documents except one the
-    /// weight 0.
+    /// A shingle of all documents would have a negative weight, and a shingle of all documents except one would have
+    /// weight 0 (E-54).
     #[test]
     fn weights_that_are_not_positive_are_dropped() {
         let table = Arc::new(DocumentFrequencies::new(4, vec![(A, 4), (B, 3)]).unwrap());
@@ -231,7 +232,7 @@ mod tests {
         check(&smooth, &[A, B], &[(A, 0.5 * 1.8f64.ln()), (B, 0.5 * 2f64.ln())]);
     }
 
-    /// The constructor refuses a table of no documents, but a run over an empty corpus has one.
+    /// The constructor refuses a table of no documents, but a run over an empty corpus has such a table.
     #[test]
     fn a_table_of_no_documents_is_as_one_of_one() {
         #[derive(Debug)]

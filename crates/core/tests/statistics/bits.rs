@@ -1,11 +1,11 @@
-//! Bits of registers that are not independent; `Method::all` has bits of `MinHash` registers only.
+//! Bits of registers that are not independent. `Method::all` has bits of `MinHash` registers only.
 //!
-//! Two registers agree together more or less often than independent ones do, by the covariance c of their
-//! agreement. Their bits agree by accident independently, because every register mixes its number in, even if
-//! two hold copies of one value. So the covariance of the agreement of bits is (1−2⁻ᵇ)²·c, and R̂ has the
-//! variance of independent bits plus the excess of the registers' variance over J(1−J)/k. For `SuperMinHash`
-//! this is (1−J)(αJ + 1/(2ᵇ−1))/m (docs/sources/sketches.md#superminhash). The excess matters for few
-//! shingles in many registers.
+//! Two registers agree together more or less often than independent registers do, by the covariance c of their
+//! agreements. By accident their bits agree independently, because every register mixes its number in, even if two
+//! registers hold copies of one value. The covariance of the agreements of bits is therefore (1−2⁻ᵇ)²·c. R̂ has the
+//! variance of independent bits, plus the amount by which the registers' variance exceeds J(1−J)/k. For `SuperMinHash`
+//! the variance is (1−J)(αJ + 1/(2ᵇ−1))/m (docs/sources/sketches.md#superminhash). The excess matters if there are few
+//! shingles and many registers.
 
 use minwise::estimate::b_bit::{self, Chance};
 use minwise::estimate::minhash;

@@ -1,4 +1,4 @@
-//! The formulas of `estimate`, tested by sums over the exact laws, without random trials.
+//! Tests the formulas of `estimate` by sums over exact laws, without random trials.
 
 use minwise::estimate::Estimate;
 use minwise::sketch::Method;
@@ -7,10 +7,10 @@ use crate::measure::{Moments, is_long};
 use crate::model::{Model, claimed_variance, draws_without_replacement, exact, model};
 use crate::pair::Overlap;
 
-/// The relative rounding error of sums of some ten thousand products.
+/// Relative rounding error of sums of some ten thousand products.
 const ROUNDING: f64 = 1e-9;
 
-/// Numbers of registers or stored bits: a small one, and four times that. Both are multiples of 12, so that ¾
+/// Numbers of registers or stored bits: a small number, and four times that number. Both are multiples of 12, so that ¾
 /// bit divides evenly.
 const SIZES: [usize; 2] = [192, 768];
 
@@ -35,7 +35,7 @@ fn laws_add_up_to_one() {
     }
 }
 
-/// Before they are clamped, estimators that are linear in a count have exactly the claimed mean and variance.
+/// Before clamping, estimators that are linear in a count have exactly the claimed mean and variance.
 #[test]
 fn linear_estimators_are_unbiased_with_the_variance_of_their_formulas() {
     let mut seen = 0;
@@ -47,7 +47,7 @@ fn linear_estimators_are_unbiased_with_the_variance_of_their_formulas() {
                 let found = Moments::of_law(&model.law, unclamped);
                 let (mean, variance) = (exact(method, overlap), claimed_variance(method, overlap));
                 assert!((found.mean - mean).abs() < ROUNDING, "{method}: {} is not {mean}", found.mean);
-                // A variance of 0 is computed as the square of the rounding error of the mean.
+                // If the variance is 0, the computed one is the square of the rounding error of the mean.
                 let within = ROUNDING * variance + ROUNDING * ROUNDING;
                 assert!(
                     (found.variance - variance).abs() < within,
@@ -61,11 +61,11 @@ fn linear_estimators_are_unbiased_with_the_variance_of_their_formulas() {
     assert!(seen > 400, "{seen}");
 }
 
-/// The curved estimators are consistent with a bias of order 1/k, and the delta method gives their variance
-/// up to a share of order 1/k. With four times the registers a quarter of both errors is left; the test
-/// requires less than half.
+/// The curved estimators are consistent with a bias of order 1/k, and the delta method gives their variance up to a
+/// relative error of order 1/k. With four times as many registers, a quarter of both errors is left; the test requires
+/// less than half.
 ///
-/// The claim concerns similarities at which the clamp at 0 acts less often than once in k.
+/// The claim concerns similarities at which the clamp at 0 acts less often than once in k estimates.
 #[test]
 fn curved_estimators_approach_their_formulas() {
     for (index, method) in Method::all(SIZES[0]).into_iter().enumerate() {
@@ -102,8 +102,8 @@ fn curved_estimators_approach_their_formulas() {
     }
 }
 
-/// The mean of the squared standard errors that an estimator reports, over the mean of its squared deviations
-/// from the truth, for methods of both sizes; `None` if the law is not known.
+/// Returns the mean of the squared standard errors that an estimator reports, divided by the mean of its squared
+/// deviations from the truth. The two ratios are for the two sizes. Returns `None` if the law is not known.
 fn reported_over_true(index: usize, overlap: Overlap) -> Option<[f64; 2]> {
     let ratios = SIZES.map(|size| {
         let method = Method::all(size)[index];
@@ -119,10 +119,10 @@ fn reported_over_true(index: usize, overlap: Overlap) -> Option<[f64; 2]> {
     Some([few, many])
 }
 
-/// The squared standard error that an estimate reports is on average its squared deviation from the truth, up
-/// to a share of order 1/k, at similarities that are high enough for every sketch. Sketches that draw without
-/// replacement have smaller errors than they report. At similarities that are too low for some, where
-/// estimates are clamped to 0, the reported error is the true one or more.
+/// The squared standard error that an estimate reports is on average its squared deviation from the truth, up to a
+/// relative error of order 1/k. This is tested at similarities that are high enough for every sketch. Sketches that
+/// draw without replacement have smaller errors than they report. If a similarity is too low for a sketch, so that
+/// estimates are clamped to 0, the reported error is the true one or larger.
 #[test]
 fn reported_errors_are_the_true_ones() {
     for (index, method) in Method::all(SIZES[0]).into_iter().enumerate() {
@@ -150,9 +150,9 @@ fn reported_errors_are_the_true_ones() {
     }
 }
 
-/// The coverage of any interval for a discrete law goes up and down with the similarity. "95 %" is the mean
-/// over all similarities, and is printed in whole percent. Estimators without the size of the union, and
-/// those that are clamped at low similarities, cover more.
+/// The coverage of an interval for a discrete law goes up and down with the similarity. The stated 95 % are the mean
+/// over all similarities, rounded to whole percent. Estimators that ignore the size of the union, and estimators that
+/// are clamped at low similarities, cover more.
 #[test]
 fn intervals_cover_at_least_what_they_say() {
     let sizes: &[usize] = if is_long() { &[48, 192, 768] } else { &[48, 192] };

@@ -1,9 +1,9 @@
-//! Discrete laws: the probability of each outcome, numbered from 0.
+//! Discrete laws (probability distributions): the probability of each outcome, numbered from 0.
 
-/// The probability of each outcome.
+/// Probability of each outcome.
 pub type Law = [f64];
 
-/// The number of successes in `trials` independent trials.
+/// Returns the law of the number of successes in `trials` independent trials.
 pub fn binomial(trials: usize, probability: f64) -> Vec<f64> {
     if probability <= 0.0 || probability >= 1.0 {
         let mut law = vec![0.0; trials + 1];
@@ -22,11 +22,11 @@ pub fn binomial(trials: usize, probability: f64) -> Vec<f64> {
         .collect()
 }
 
-/// The number of marked ones among `drawn` that are drawn without replacement from `population`, of which
-/// `marked` are marked.
+/// Returns the law of the number of marked items among `drawn` items, drawn without replacement from `population`
+/// items, of which `marked` are marked.
 pub fn hypergeometric(population: usize, marked: usize, drawn: usize) -> Vec<f64> {
-    // Draw by draw: with m marked ones among the d drawn, the next is marked with probability (marked −
-    // m)/(population − d).
+    // The law is computed draw by draw. If m of the d drawn items are marked, the next one is marked with probability
+    // (marked − m)/(population − d).
     let mut law = vec![0.0; drawn + 1];
     law[0] = 1.0;
     for d in 0..drawn {
@@ -39,7 +39,7 @@ pub fn hypergeometric(population: usize, marked: usize, drawn: usize) -> Vec<f64
     law
 }
 
-/// The sum of two independent counts.
+/// Returns the law of the sum of two independent counts.
 pub fn sum(a: &Law, b: &Law) -> Vec<f64> {
     let mut law = vec![0.0; a.len() + b.len() - 1];
     for (i, p) in a.iter().enumerate() {
@@ -50,12 +50,13 @@ pub fn sum(a: &Law, b: &Law) -> Vec<f64> {
     law
 }
 
-/// Two independent counts as one outcome, i·(number of outcomes of b) + j.
+/// Returns the law of two independent counts i and j as one outcome, i·(number of outcomes of b) + j.
 pub fn both(a: &Law, b: &Law) -> Vec<f64> {
     a.iter().flat_map(|p| b.iter().map(move |q| p * q)).collect()
 }
 
-/// The number of ones in an array of `bits` zeros after twice a binomial number of flips at random places.
+/// Returns the law of the number of ones in an array of `bits` zeros after random flips. There are two flips per pair,
+/// and `pairs` is the law of the number of pairs.
 pub fn flips(bits: usize, pairs: &Law) -> Vec<f64> {
     let n = bits as f64;
     let mut ones = vec![0.0; bits + 1];
@@ -97,7 +98,7 @@ mod tests {
         near(&hypergeometric(3, 3, 2), &[0.0, 0.0, 1.0]);
         near(&sum(&binomial(3, 0.3), &binomial(2, 0.3)), &binomial(5, 0.3));
         near(&both(&[0.5, 0.5], &[0.25, 0.75]), &[0.125, 0.375, 0.125, 0.375]);
-        // One pair of flips of two bits leaves no one or two ones.
+        // Two flips at random places of two bits leave no ones or two ones.
         near(&flips(2, &[0.0, 1.0]), &[0.5, 0.0, 0.5]);
         near(&flips(4, &[0.5, 0.5]), &[0.5 + 0.125, 0.0, 0.375, 0.0, 0.0]);
     }

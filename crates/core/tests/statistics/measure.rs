@@ -1,21 +1,20 @@
-//! Measured values against expected ones, in standard errors.
+//! Comparisons of measured values with expected values, in standard errors.
 
 use std::fmt;
 
 use crate::law::Law;
 
-/// The greatest distance of a measurement from its expectation, in standard errors; a correct one is refused
-/// with probability 1/16 000.
+/// Greatest distance of a measurement from its expectation, in standard errors. A correct measurement exceeds it with
+/// probability 1/16 000.
 pub const SIGMAS: f64 = 4.0;
 
-/// The least expected number of trials in a cell of a chi-square test, so that its law is near the limit
-/// (Cochran's rule).
+/// Least expected number of trials in a cell of a chi-square test, so that its law is near the limit (Cochran's rule).
 const CELL: f64 = 5.0;
 
-/// A probability that is too small to change any sum here.
+/// Greatest probability that is too small to change any sum here.
 const NEGLIGIBLE: f64 = 1e-25;
 
-/// Whether the long mode is on.
+/// Reports whether the long mode is on.
 pub fn is_long() -> bool {
     std::env::var_os("MINWISE_LONG").is_some_and(|value| value != "0")
 }
@@ -29,7 +28,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// The exact moments of a law.
+    /// Returns the exact moments of `value` under a law.
     pub fn of_law(law: &Law, value: impl Fn(usize) -> f64) -> Self {
         let likely = law.iter().enumerate().filter(|&(_, &p)| p > NEGLIGIBLE);
         let likely: Vec<(f64, f64)> = likely.map(|(outcome, &p)| (value(outcome), p)).collect();
@@ -38,7 +37,7 @@ impl Moments {
         Self { mean, variance: expect(&|x| (x - mean).powi(2)), fourth: expect(&|x| (x - mean).powi(4)) }
     }
 
-    /// The moments of a sample; its variance is the unbiased one.
+    /// Returns the moments of a sample. Its variance is the unbiased one.
     pub fn of_sample(values: &[f64]) -> Self {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -46,28 +45,28 @@ impl Moments {
         Self { mean, variance: power(2) / (n - 1.0), fourth: power(4) / n }
     }
 
-    /// The moments of a law of which only mean and variance are known. The spread of a sample variance
-    /// follows from the sample's kurtosis, not from its fourth moment, which is small whenever the variance
-    /// happens to be small.
+    /// Returns the moments of a law of which only the mean and the variance are known. The fourth moment follows from
+    /// the sample's kurtosis. The sample's fourth moment itself would not do, because it is small whenever the sample
+    /// variance happens to be small.
     pub fn shaped_like(sample: &Self, mean: f64, variance: f64) -> Self {
         Self { mean, variance, fourth: sample.fourth / sample.variance.powi(2) * variance.powi(2) }
     }
 
-    /// The standard error of the mean of `trials` values.
+    /// Returns the standard error of the mean of `trials` values.
     pub fn error_of_mean(&self, trials: usize) -> f64 {
         (self.variance / trials as f64).sqrt()
     }
 
-    /// The standard error of the sample variance of `trials` values: √((μ₄ − σ⁴·(n−3)/(n−1))/n).
+    /// Returns the standard error of the sample variance of `trials` values: √((μ₄ − σ⁴·(n−3)/(n−1))/n).
     pub fn error_of_variance(&self, trials: usize) -> f64 {
         let n = trials as f64;
         ((self.fourth - self.variance.powi(2) * (n - 3.0) / (n - 1.0)) / n).sqrt()
     }
 }
 
-/// The distance of the counts of each outcome from their law, in standard errors: Pearson's chi-square over
-/// cells of neighbouring outcomes, made normal by Wilson and Hilferty's cube root. `None` if the law has one
-/// cell only.
+/// Returns the distance of the counts of each outcome from their law, in standard errors; `None` if the law has only
+/// one cell. The distance is Pearson's chi-square over cells of neighbouring outcomes, made normal by Wilson and
+/// Hilferty's cube root.
 pub fn chi_square(counts: &[usize], law: &Law) -> Option<f64> {
     let trials = counts.iter().sum::<usize>() as f64;
     let mut cells: Vec<(f64, f64)> = vec![];
@@ -80,7 +79,7 @@ pub fn chi_square(counts: &[usize], law: &Law) -> Option<f64> {
             (expected, found) = (0.0, 0.0);
         }
     }
-    // The outcomes left at the end join the last cell.
+    // The outcomes left at the end are added to the last cell.
     let last = cells.last_mut()?;
     *last = (last.0 + expected, last.1 + found);
     if cells.len() < 2 {
@@ -100,18 +99,18 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// A value that was found against the one that was expected.
+    /// Makes a measurement from the value that was found and the value that was expected.
     pub fn new(what: String, found: f64, expected: f64, standard_error: f64) -> Self {
         let away = (found - expected) / standard_error;
         Self { what, away, seen: format!("{found} against {expected}") }
     }
 
-    /// A measurement that is already in standard errors.
+    /// Makes a measurement from a distance that is already in standard errors.
     pub fn standardised(what: String, away: f64) -> Self {
         Self { what, away, seen: "its law".to_owned() }
     }
 
-    /// Whether the distance exceeds what chance explains.
+    /// Reports whether the distance is too large for chance.
     pub fn is_far(&self) -> bool {
         self.away.is_nan() || self.away.abs() > SIGMAS
     }
@@ -123,7 +122,7 @@ impl fmt::Display for Measured {
     }
 }
 
-/// The failures of a test, which goes through all its cases before it reports them.
+/// The failures of a test. A test runs all its cases before it reports them.
 #[derive(Default)]
 pub struct Findings {
     checks: usize,
@@ -131,7 +130,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Adds a failure that needs no confirmation.
+    /// Adds a failure that is not measured again.
     pub fn add(&mut self, what: String) {
         self.wrong.push(what);
     }
@@ -141,9 +140,9 @@ impl Findings {
         self.take(&Measured::new(what.to_owned(), found, expected, standard_error));
     }
 
-    /// Checks the measurements that `measure` makes with `trials` trials and the seeds of this number. If one
-    /// is too far away, all are made again with four times the trials and other seeds, and only these count:
-    /// a real error is then twice as many standard errors away, and a chance result is not.
+    /// Checks the measurements that `measure` makes with `trials` trials and the seeds that belong to `number`. If a
+    /// measurement is too far away, all are made again with four times as many trials and other seeds, and only these
+    /// count. A real error is then twice as many standard errors away, but a chance result is not.
     pub fn confirm(&mut self, trials: usize, number: u64, measure: impl Fn(usize, u64) -> Vec<Measured>) {
         let mut measured = measure(trials, number);
         if measured.iter().any(Measured::is_far) {

@@ -1,7 +1,7 @@
-//! Every method over many seeds: its count follows its law, and its estimate has the mean and the variance of
-//! the law, or those that the formula claims if there is no law.
+//! Tests every method over many seeds. Its count must follow its law, and its estimate must have the mean and the
+//! variance of the law. If there is no law, the mean and the variance must be those that the formula claims.
 //!
-//! A point is a method, a similarity, a set size and a number of registers. Its trials are seeds of their own.
+//! A point is a method, a similarity, a set size and a number of registers. Each point has its own seeds.
 
 use minwise::hash::SplitMix64;
 use minwise::sketch::{Method, Sketcher};
@@ -13,12 +13,12 @@ use crate::pair::Overlap;
 
 const SIMILARITIES: [f64; 6] = [0.0, 0.1, 0.3, 0.5, 0.8, 0.95];
 
-/// Set sizes |A∪B|: fewer shingles than registers, about as many, and many more.
+/// Set sizes |A∪B|: less than the number of registers, about as large, and much larger.
 const SMALL: usize = 40;
 const MEDIUM: usize = 320;
 const LARGE: usize = 3000;
 
-/// Two sketches of one point, for each of so many seeds.
+/// Passes two sketches of one point to `show`, for each of `trials` seeds.
 fn for_each_seed(
     method: Method,
     overlap: Overlap,
@@ -40,7 +40,7 @@ fn for_each_seed(
     }
 }
 
-/// One method at one point: the mean and variance of the estimate, and the law of the count. `spoil` may
+/// Measures one method at one point: the mean and the variance of the estimate, and the law of the count. `spoil` may
 /// change a sketch before it is compared.
 fn measure(
     method: Method,
@@ -52,7 +52,7 @@ fn measure(
     let what = format!("{method}, u = {}, J = {}", overlap.union, overlap.similarity());
     let (expected, variance) = (exact(method, overlap), claimed_variance(method, overlap));
     let model = model(method, overlap);
-    // Whole registers of dissimilar documents agree by accident only.
+    // Whole registers of dissimilar documents agree only by accident.
     let accident = accident(method, overlap).filter(|_| overlap.shared == 0);
     let mut values = Vec::with_capacity(trials);
     let mut counts = vec![0; model.as_ref().map_or(0, |model| model.law.len())];
@@ -95,7 +95,7 @@ fn measure(
     measured
 }
 
-/// All methods at all similarities. `number` separates the seeds of one test from those of another.
+/// Measures all methods at all similarities. `number` makes the seeds of one test differ from those of another.
 fn check_methods(registers: usize, union: usize, trials: usize, number: u64) {
     let mut findings = Findings::default();
     let mut point = number << 32;
@@ -129,7 +129,8 @@ fn large_sets() {
     check_methods(64, LARGE, trials(500), 3);
 }
 
-// These combinations are left out above. Each is a test of its own, so that all cores are busy.
+// The tests above leave out the following combinations. Each combination is a test of its own, so that all cores are
+// busy.
 
 #[test]
 #[ignore = "long: minutes of sketching"]
@@ -167,12 +168,12 @@ fn large_sets_and_1024_registers() {
     check_methods(1024, LARGE, 2000, 9);
 }
 
-/// A test of the tests above: if some registers are equal in all sketches, dissimilar documents agree, and
-/// every method fails at similarity 0.
+/// Tests the tests above: if some registers are equal in all sketches, dissimilar documents agree, and every method
+/// must fail at similarity 0.
 #[test]
 fn registers_that_never_change_are_seen_at_similarity_0() {
-    // A register is a word, or two in `BottomK`. If registers are kept as bits, one word has the first bits,
-    // another the second, and so on; there half of the registers never change.
+    // A register is one word, or two in `BottomK`. In bit sketches, one word has the first bits of 32 registers,
+    // another word their second bits, and so on. Half of the registers of such a word never change.
     let spoil = |row: &mut [u32]| {
         for word in &mut *row {
             *word |= 0xffff_0000;
@@ -186,7 +187,7 @@ fn registers_that_never_change_are_seen_at_similarity_0() {
     }
 }
 
-/// Methods with a law are tested by `formulas`, which sums over it.
+/// Only methods without a law are tested here, because `formulas` tests the others by sums over their law.
 #[test]
 fn intervals_of_methods_without_a_law_cover() {
     let mut findings = Findings::default();
@@ -209,7 +210,7 @@ fn intervals_of_methods_without_a_law_cover() {
                     });
                 }
                 let share = covered / all;
-                // A higher coverage than claimed is no failure.
+                // A higher coverage than claimed is not a failure.
                 let what = format!("{method}, u = {union}: intervals cover");
                 vec![Measured::new(what, share.min(0.95), 0.95, (0.95_f64 * 0.05 / all).sqrt())]
             });

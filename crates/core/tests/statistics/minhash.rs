@@ -1,5 +1,5 @@
-//! `MinHash` on shingles of several kinds: its intervals and bands, its agreement by accident, and the bias
-//! of unmixed ids that it avoids.
+//! Tests `MinHash` on shingles of several kinds: its intervals and bands, its agreement by accident, and the bias of
+//! unmixed ids, which it avoids.
 
 use std::collections::BTreeSet;
 
@@ -15,11 +15,11 @@ use minwise::text::Normalization;
 use crate::law::binomial;
 use crate::measure::{Findings, SIGMAS};
 
-/// k: the number of registers.
+/// Number of registers, k.
 const REGISTERS: usize = 128;
-/// The stated factor on the variance.
+/// Greatest relative error of the variance.
 const VARIANCE_WITHIN: f64 = 0.10;
-/// The fewest trials of a measurement.
+/// Least number of trials of a measurement.
 const TRIALS: usize = 4000;
 const SIMILARITIES: [f64; 5] = [0.1, 0.3, 0.5, 0.8, 0.95];
 
@@ -30,15 +30,15 @@ struct Pair {
     jaccard: f64,
 }
 
-/// Deals `union` items to two sets with this similarity: A has the items from the front up to the first
-/// number, B those from the second number to the end.
+/// Divides `union` items between two sets with this similarity. A gets the items from 0 to the first returned number,
+/// and B gets the items from the second returned number to the end.
 fn deal(union: usize, similarity: f64) -> (usize, usize) {
     let shared = (union as f64 * similarity).round() as usize;
     let end_of_a = (union + shared).div_ceil(2);
     (end_of_a, end_of_a - shared)
 }
 
-/// Two overlapping stretches of distinct ids.
+/// Returns two overlapping ranges of distinct ids.
 fn overlapping(ids: &[u64], similarity: f64) -> Pair {
     assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "ids are distinct");
     let (end_of_a, start_of_b) = deal(ids.len(), similarity);
@@ -55,13 +55,12 @@ fn random_ids(count: usize, seed: u64) -> Vec<u64> {
     (0..count).map(|_| random.next_u64()).collect()
 }
 
-/// A language without meaning: words drawn by Zipf's law, where the n-th most frequent one has a weight of
-/// 1/n.
+/// A made-up language whose words are drawn by Zipf's law: the n-th most frequent word has a weight of 1/n.
 struct Language {
     words: Vec<String>,
-    /// The sums of the weights up to each word.
+    /// Sum of the weights up to each word.
     weights: Vec<f64>,
-    /// The separator of words, and sometimes a replacement of it.
+    /// Separator of words. Sometimes a pause replaces it.
     between: &'static str,
     pauses: [&'static str; 2],
     random: SplitMix64,
@@ -79,7 +78,7 @@ impl Language {
         Self { words, weights, between, pauses, random: SplitMix64::new(seed) }
     }
 
-    /// 4000 made-up words of one to four syllables, written with spaces and punctuation.
+    /// Makes a language of 4000 words of one to four syllables, written with spaces and punctuation.
     fn spaced(seed: u64) -> Self {
         let mut random = SplitMix64::new(seed);
         let mut pick = |from: &[&'static str]| from[random.next_u64() as usize % from.len()];
@@ -92,7 +91,7 @@ impl Language {
             }
             words.insert(word);
         }
-        // Sorted words would give all frequent ones the same beginning.
+        // The words are shuffled, because sorted words would give all frequent words the same beginning.
         let mut words: Vec<String> = words.into_iter().collect();
         words.sort_by_key(|word| {
             word.bytes().fold(seed, |key, byte| (key ^ u64::from(byte)).wrapping_mul(31))
@@ -100,7 +99,7 @@ impl Language {
         Self::of(words, " ", [", ", ". "], seed)
     }
 
-    /// 3000 Han characters, written without spaces.
+    /// Makes a language of 3000 Han characters, written without spaces.
     fn unspaced(seed: u64) -> Self {
         let mut random = SplitMix64::new(seed);
         let mut characters = BTreeSet::new();
@@ -129,10 +128,9 @@ impl Language {
         text
     }
 
-    /// Two overlapping extracts of one text of `union` word shingles, with different punctuation, cut by the
-    /// shingler.
+    /// Returns the shingles of two overlapping extracts of one text of `union` shingles, with different punctuation.
     ///
-    /// The similarity is that of the sets of five words themselves, counted without any hash.
+    /// The similarity is that of the sets of word sequences, each of five words, counted without any hash.
     fn pair(&mut self, union: usize, similarity: f64) -> Pair {
         const SIZE: usize = 5;
         let words: Vec<String> = (0..union + SIZE - 1).map(|_| self.draw()).collect();
@@ -157,10 +155,10 @@ impl Language {
     }
 }
 
-/// Makes a pair of about the given similarity.
+/// A function that makes a pair of about the given similarity.
 type Source = Box<dyn FnMut(f64) -> Pair>;
 
-/// The sources of shingles, on which a family of hash functions must not depend.
+/// Returns the sources of shingles. Results must not depend on the source.
 fn sources() -> Vec<(&'static str, Source)> {
     let ids = |ids: Vec<u64>| Box::new(move |similarity| overlapping(&ids, similarity));
     let mut spaced = Language::spaced(5);
@@ -168,7 +166,7 @@ fn sources() -> Vec<(&'static str, Source)> {
     vec![
         ("consecutive ids, 20", ids((0..20).collect())),
         ("consecutive ids, 1000", ids((0..1000).collect())),
-        // Only the upper half of the shingle differs, and only in its lowest bits.
+        // Only the upper halves of the shingles differ, and only in their lowest bits.
         ("ids times 2³², 1000", ids((0..1000).map(|id| id << 32).collect())),
         ("random ids, 20", ids(random_ids(20, 3))),
         ("random ids, 1000", ids(random_ids(1000, 4))),
@@ -177,8 +175,7 @@ fn sources() -> Vec<(&'static str, Source)> {
     ]
 }
 
-/// Sketches the pair with as many families as there are trials, and passes the two sketches of each to
-/// `show`.
+/// Sketches the pair with `trials` families of hash functions, and passes the two sketches of each family to `show`.
 fn for_each_family(pair: &Pair, trials: usize, mut show: impl FnMut(&[u32], &[u32])) {
     let (mut a, mut b) = ([0; REGISTERS], [0; REGISTERS]);
     for seed in 1..=trials as u64 {
@@ -189,7 +186,7 @@ fn for_each_family(pair: &Pair, trials: usize, mut show: impl FnMut(&[u32], &[u3
     }
 }
 
-/// The mean of some values and their sample variance.
+/// The mean and the sample variance of some values.
 #[derive(Default)]
 struct Moments {
     count: f64,
@@ -210,10 +207,11 @@ impl Moments {
     }
 }
 
-/// Trials after which the stated factor is `SIGMAS` standard deviations of a sample variance, at similarity `j`.
+/// Returns the number of trials after which `VARIANCE_WITHIN` is `SIGMAS` standard deviations of a sample variance, at
+/// similarity `j`.
 ///
-/// The sample variance of N values has a relative variance of (κ − 1)/N, κ being their kurtosis: 3 for the normal
-/// law, and 3 + (1 − 6pq)/(kpq) for the binomial one.
+/// The sample variance of N values has a relative variance of (κ − 1)/N, where κ is the kurtosis of the values: 3 for
+/// the normal law, and 3 + (1 − 6pq)/(kpq) for the binomial law.
 fn trials_for_the_variance(j: f64) -> usize {
     let pq = j * (1.0 - j);
     let kurtosis = 3.0 + (1.0 - 6.0 * pq) / (REGISTERS as f64 * pq);
@@ -221,14 +219,14 @@ fn trials_for_the_variance(j: f64) -> usize {
     (wanted.ceil() as usize).max(TRIALS)
 }
 
-/// A share of trials, `found`, against the probability `expected`.
+/// Checks the share `found` of trials against the probability `expected`.
 fn check_share(findings: &mut Findings, what: &str, found: f64, expected: f64, trials: usize) {
     let rarer = expected.min(1.0 - expected) * trials as f64;
     assert!(rarer >= 10.0, "{what}: too rare for the normal law, choose another case");
     findings.check(what, found, expected, (expected * (1.0 - expected) / trials as f64).sqrt());
 }
 
-/// A variance against a formula.
+/// Checks a variance against a formula.
 fn check_ratio(findings: &mut Findings, what: &str, found: f64, expected: f64, within: f64) {
     let ratio = found / expected;
     println!("{what:58} expected {expected:.3e}  found {found:.3e}  ratio {ratio:.4}");
@@ -266,7 +264,7 @@ fn the_estimate_is_unbiased_with_the_variance_it_claims() {
     findings.conclude();
 }
 
-/// If registers can only agree, or only differ, the result is certain.
+/// If all registers must agree, or all must differ, the result is certain.
 #[test]
 fn equal_and_disjoint_sets_are_told_for_certain() {
     let ids = random_ids(2000, 7);
@@ -282,7 +280,7 @@ fn equal_and_disjoint_sets_are_told_for_certain() {
 fn intervals_and_standard_errors_cover_what_they_say() {
     let mut findings = Findings::default();
     let k = REGISTERS as f64;
-    // Sketches in which exactly m registers agree, to compute the estimate for each m.
+    // Two rows in which exactly m registers agree give the estimate for m.
     let at = |m: usize| {
         let zeros = [0; REGISTERS];
         let mut other = [1; REGISTERS];
@@ -324,7 +322,7 @@ fn intervals_and_standard_errors_cover_what_they_say() {
             TRIALS,
         );
 
-        // The squared standard error estimates the variance; its expected mean is known exactly.
+        // The squared standard error estimates the variance, and its expected mean is known exactly.
         let mean = expect(j, &|m| at(m).standard_error.powi(2));
         let spread = (expect(j, &|m| at(m).standard_error.powi(4)) - mean.powi(2)).max(0.0);
         findings.check(
@@ -342,8 +340,8 @@ fn intervals_and_standard_errors_cover_what_they_say() {
         );
     }
 
-    // The coverage of any interval for a discrete law goes up and down with J. "95 %" is the mean over all J,
-    // and is printed in whole percent.
+    // The coverage of an interval for a discrete law goes up and down with J. The stated 95 % are the mean over all J,
+    // rounded to whole percent.
     let steps = 1000;
     let coverage =
         |step: usize| expect(step as f64 / steps as f64, &|m| covers(m, step as f64 / steps as f64));
@@ -357,7 +355,8 @@ fn intervals_and_standard_errors_cover_what_they_say() {
 #[test]
 fn candidates_follow_the_s_curve() {
     let mut findings = Findings::default();
-    // The default banding, a permissive one and a strict one, each where its curve is neither 0 nor 1.
+    // The bandings are the default, a permissive and a strict one, each at similarities at which its curve is neither 0
+    // nor 1.
     let bandings: [(usize, usize, &[f64]); 3] =
         [(16, 6, &[0.3, 0.5, 0.8]), (32, 4, &[0.1, 0.3, 0.5]), (9, 13, &[0.7, 0.8, 0.9])];
     for (name, mut source) in sources() {
@@ -384,7 +383,7 @@ fn candidates_follow_the_s_curve() {
     findings.conclude();
 }
 
-/// The 32-bit key that a shingle folds to, for one seed: the register of the function x ↦ 1·x + 0.
+/// Returns the 32-bit key to which a shingle folds. It is the register of the function x ↦ 1·x + 0.
 fn key(shingle: u64) -> u32 {
     let mut register = [u32::MAX];
     Kernel::detect().minima(&[shingle], 7, Linear { a: &[1], b: &[0] }, &mut register);
@@ -396,14 +395,14 @@ fn keys_in_common(a: &[u64], b: &[u64]) -> usize {
     keys(a).intersection(&keys(b)).count()
 }
 
-/// The functions of a family are permutations of the folded keys, so registers of disjoint documents agree
-/// exactly where two of their shingles fold to one key. The test has two halves, because watching a million
-/// shingles agree by accident in one register of ten thousand would take hours.
+/// The functions of a family are permutations of the folded keys. Registers of disjoint documents therefore agree
+/// exactly where two of their shingles fold to one key. The test has two halves, because measuring how often sketches
+/// of a million shingles agree by accident, in one register of ten thousand, would take hours.
 #[test]
 fn registers_agree_by_accident_as_often_as_claimed() {
     let mut findings = Findings::default();
 
-    // First half: n and n random shingles share n²/2³² keys, which makes their similarity n/2³³ instead of 0.
+    // The first half: two sets of n random shingles share n²/2³² keys, so their similarity is n/2³³ instead of 0.
     let size = 500_000;
     let ids = random_ids(2 * size, 9);
     let (a, b) = ids.split_at(size);
@@ -416,9 +415,8 @@ fn registers_agree_by_accident_as_often_as_claimed() {
         size as f64 / 2f64.powi(33)
     );
 
-    // Second half: c shared keys count exactly as c shared shingles. The partners are made so that they fold
-    // to the same key: the addition to the upper half, times the multiplier, is subtracted from the lower
-    // half.
+    // The second half: c shared keys have the same effect as c shared shingles. A partner folds to the same key as an
+    // id, because its upper half is larger by one, and its lower half is less by the multiplier of the upper half.
     let a = random_ids(500, 10);
     let mut b = random_ids(500, 11);
     for (partner, &id) in b.iter_mut().zip(&a).take(100) {
@@ -436,8 +434,8 @@ fn registers_agree_by_accident_as_often_as_claimed() {
     findings.conclude();
 }
 
-/// E-35: the bias that mixing avoids. The works hash raw ids by a·x + b mod p, with ids in order of
-/// appearance, so documents are near-intervals. On those, linear functions are not min-wise for any p.
+/// E-35: mixing avoids a bias. The sources hash raw ids by a·x + b mod p, with ids in order of appearance, so documents
+/// are nearly intervals of ids. On intervals, linear functions are not min-wise for any p.
 #[test]
 fn linear_functions_of_raw_ids_are_biased_and_ours_are_not() {
     const PRIME: u64 = (1 << 61) - 1;
@@ -452,7 +450,7 @@ fn linear_functions_of_raw_ids_are_biased_and_ours_are_not() {
         move |x: u64| u64::from((x as u32).wrapping_mul(a).wrapping_add(b))
     };
 
-    // docs/sources/hashing.md#modular-hashing has these two measurements, with three digits.
+    // docs/sources/hashing.md#modular-hashing has these two measurements with three digits.
     for (a, b, published) in [(0..200, 100..300, 0.286), (0..100, 1..100, 0.978)] {
         let (a, b): (Vec<u64>, Vec<u64>) = (a.collect(), b.collect());
         let shared = a.iter().filter(|id| b.contains(id)).count();
@@ -485,7 +483,7 @@ fn linear_functions_of_raw_ids_are_biased_and_ours_are_not() {
     findings.conclude();
 }
 
-/// The share of functions, each drawn separately, whose minima over the two sets agree.
+/// Returns the share of functions, each drawn separately, for which the minima of the two sets agree.
 fn agreement<F: Fn(u64) -> u64>(
     pair: &Pair,
     trials: usize,

@@ -1,9 +1,9 @@
 //! The model of each method: the exact law of its count, and the variance that its formula claims.
 //!
-//! Registers of `MinHash` are independent, and so are the bits taken from them, so most counts are binomial,
-//! or sums and mixtures of binomials. Sketches that draw without replacement follow hypergeometric laws. For
-//! densified bins, `SuperMinHash` and fast similarity sketching no law is known in closed form, but the
-//! variance is.
+//! Registers of `MinHash` are independent, and so are the bits taken from them. Most counts are therefore binomial, or
+//! sums and mixtures of binomial counts. Sketches that draw without replacement follow hypergeometric laws. For
+//! densified bins, `SuperMinHash` and fast similarity sketching, no law is known in closed form, but the variance is
+//! known.
 
 use minwise::estimate::b_bit::Chance;
 use minwise::estimate::fractional_bit::{self, Combination, WidthGroup};
@@ -22,22 +22,22 @@ use minwise::sketch::{Base, Method, Mixture, RegisterSource};
 use crate::law::{binomial, both, flips, hypergeometric, sum};
 use crate::pair::Overlap;
 
-/// The outcome of a comparison of two sketches: a count.
+/// The outcome of a comparison of two sketches, which is a count.
 type Outcome = Box<dyn Fn(&[u32], &[u32]) -> usize>;
 
-/// The steps of an estimate: two sketches have an outcome, and the outcome has an estimate.
+/// The two steps of an estimate: from two sketches to an outcome, and from the outcome to an estimate.
 pub struct Model {
-    /// The probability of each outcome.
+    /// Probability of each outcome.
     pub law: Vec<f64>,
-    /// The outcome of two sketches.
+    /// Function from two sketches to their outcome.
     pub outcome: Outcome,
-    /// The estimate of an outcome.
+    /// Function from an outcome to its estimate.
     pub estimate: Box<dyn Fn(usize) -> Estimate>,
-    /// The estimate of an outcome before it is clamped, where its mean and variance have exact formulas.
+    /// Function from an outcome to its estimate before clamping, if exact formulas for its mean and variance are known.
     pub unclamped: Option<Box<dyn Fn(usize) -> f64>>,
 }
 
-/// The value that a method estimates for two documents with this overlap.
+/// Returns the value that a method estimates for two documents with this overlap.
 pub fn exact(method: Method, overlap: Overlap) -> f64 {
     match method {
         Method::Sectional { .. } | Method::Tolerant { .. } => overlap.aligned_similarity(),
@@ -56,9 +56,9 @@ pub fn exact(method: Method, overlap: Overlap) -> f64 {
     }
 }
 
-/// The variance that the method's formula claims: exact if there is [`Model::unclamped`] or no [`Model`], and
-/// by the delta method otherwise. `Method::variance` is that of large documents; methods that draw without
-/// replacement have a formula for every size.
+/// Returns the variance that the method's formula claims. It is exact if there is [`Model::unclamped`] or no [`Model`],
+/// and otherwise follows from the delta method. `Method::variance` is the variance for large documents; methods that
+/// draw without replacement have a formula for every size.
 pub fn claimed_variance(method: Method, overlap: Overlap) -> f64 {
     let Overlap { union, shared } = overlap;
     let (similarity, k) = (exact(method, overlap), method.registers());
@@ -87,12 +87,12 @@ pub fn claimed_variance(method: Method, overlap: Overlap) -> f64 {
     }
 }
 
-/// The probability that a register of two dissimilar documents agrees by accident, for methods that compare
-/// whole registers; `None` for those that keep bits, whose laws include accidents.
+/// Returns the probability that a register of two dissimilar documents agrees by accident, for methods that compare
+/// whole registers. Returns `None` for methods that keep bits, because their laws include accidents.
 ///
-/// Registers of 32 bits agree with probability n/2³³ if each document has n shingles, as the header of `MinHash` claims. Other
-/// kinds of registers agree at most about twice as often. Fewer than one accident is expected in a whole test, so a factor of
-/// two cannot be measured here; `minhash` measures the probability itself, on larger documents.
+/// Registers of 32 bits agree with probability n/2³³ if each document has n shingles, as the header of `MinHash`
+/// claims. Other kinds of registers agree at most about twice as often. A whole test expects less than one accident, so
+/// a factor of two cannot be measured here. The file `minhash` measures the probability itself, on larger documents.
 pub fn accident(method: Method, overlap: Overlap) -> Option<f64> {
     let shingles = (overlap.union + overlap.shared) as f64 / 2.0;
     match method {
@@ -102,7 +102,7 @@ pub fn accident(method: Method, overlap: Overlap) -> Option<f64> {
         | Method::Tolerant { .. }
         | Method::PreTagged { .. }
         | Method::Weighted(_) => Some(shingles / 2f64.powi(33)),
-        // Values have 64 bits.
+        // The values of bottom-k have 64 bits.
         Method::BottomK(_) => Some(shingles / 2f64.powi(65)),
         Method::BBit(..)
         | Method::BitHash(_)
@@ -114,7 +114,7 @@ pub fn accident(method: Method, overlap: Overlap) -> Option<f64> {
     }
 }
 
-/// Whether the method draws without replacement, so that its error is smaller than its estimate reports.
+/// Reports whether the method draws without replacement, so that its error is smaller than the error that it reports.
 pub fn draws_without_replacement(method: Method) -> bool {
     match method {
         Method::Registers(RegisterSource { base, .. }) => match base {
@@ -140,7 +140,7 @@ pub fn draws_without_replacement(method: Method) -> bool {
     }
 }
 
-/// The model of a method for two documents; `None` if only its mean and variance are known.
+/// Returns the model of a method for two documents; `None` if only its mean and variance are known.
 pub fn model(method: Method, overlap: Overlap) -> Option<Model> {
     let similarity = exact(method, overlap);
     let k = method.registers();
@@ -219,7 +219,7 @@ pub fn model(method: Method, overlap: Overlap) -> Option<Model> {
         Method::Odd(bits, source) => {
             let sketcher = Odd::new(source.build(1).unwrap(), bits).unwrap();
             Model {
-                // A register that differs flips one bit per document.
+                // A register that differs flips one bit in each of the two documents.
                 law: flips(bits, &binomial(k, 1.0 - similarity)),
                 outcome: Box::new(move |a, b| sketcher.difference(a, b)),
                 estimate: Box::new(move |z| odd::estimate(z, k, bits)),
@@ -238,12 +238,12 @@ pub fn model(method: Method, overlap: Overlap) -> Option<Model> {
     })
 }
 
-/// The model of agreeing registers.
+/// Returns the model of a method whose outcome is the number of agreeing registers.
 fn registers(method: Method, law: Vec<f64>) -> Model {
     let k = method.registers();
     let sketcher = method.build(1).unwrap();
     let at = move |m: usize| {
-        // Sketches in which exactly m registers agree, to compute the estimate for each m.
+        // Two rows in which exactly m registers agree give the estimate for m.
         let (zeros, mut other) = (vec![0; k], vec![1; k]);
         other[..m].fill(0);
         sketcher.estimate(&zeros, &other)
@@ -256,21 +256,22 @@ fn registers(method: Method, law: Vec<f64>) -> Model {
     }
 }
 
-/// The least and the greatest shingle under one function are two different ones, drawn evenly; there are k/2
-/// functions.
+/// Returns the law of agreeing registers of min-max hash. The least and the greatest shingle under one function are two
+/// different shingles, drawn evenly; there are k/2 functions.
 fn min_max_law(overlap: Overlap, k: usize) -> Vec<f64> {
     let one = hypergeometric(overlap.union, overlap.shared, 2);
     (0..k / 2).fold(vec![1.0], |law, _| sum(&law, &one))
 }
 
-/// The occupied bins show as many shingles, drawn without replacement. The outcome is (bins empty in both,
-/// matches).
+/// Returns the model of one-permutation hashing with empty bins. Each occupied bin shows one shingle, and the shingles
+/// are drawn without replacement. The outcome is the pair of the number of bins that are empty in both documents, and
+/// the number of matches.
 fn raw_one_permutation(bins: usize, Overlap { union, shared }: Overlap) -> Model {
     let row = bins + 1;
     let empty_law = empty_bins_law(union, bins);
     let mut law = vec![0.0; row * row];
     for empty in 0..bins {
-        // At most as many bins as shingles are occupied.
+        // The number of occupied bins is at most the number of shingles.
         if bins - empty <= union {
             let matches = hypergeometric(union, shared, bins - empty);
             for (m, p) in matches.into_iter().enumerate() {
@@ -284,7 +285,7 @@ fn raw_one_permutation(bins: usize, Overlap { union, shared }: Overlap) -> Model
             let empty = a.iter().zip(b).filter(|&(&a, &b)| a == EMPTY && b == EMPTY).count();
             empty * row + estimate::minhash::matches(a, b) - empty
         }),
-        // Impossible outcomes have probability 0, and more matches than occupied bins have no estimate.
+        // Impossible outcomes have probability 0. They are limited to possible values, because they have no estimate.
         estimate: Box::new(move |at| {
             one_permutation::estimate_raw((at % row).min(bins - at / row), (at / row).min(bins - 1), bins)
         }),
@@ -292,10 +293,10 @@ fn raw_one_permutation(bins: usize, Overlap { union, shared }: Overlap) -> Model
     }
 }
 
-/// The k least values of the union are a sample of it.
+/// Returns the model of bottom-k, in which the k least values of the union are a sample of the union.
 fn bottom_k_model(values: usize, Overlap { union, shared }: Overlap) -> Model {
     let looked_at = values.min(union);
-    // Both documents have fewer shingles than their union.
+    // Both documents then have fewer shingles than k, because each has fewer than the union.
     let is_whole = union <= values;
     Model {
         law: hypergeometric(union, shared, looked_at),
@@ -309,7 +310,8 @@ fn bottom_k_model(values: usize, Overlap { union, shared }: Overlap) -> Model {
     }
 }
 
-/// The matches of two groups: their sum if they are pooled, and both if each has its own weight.
+/// Returns the model of a mixture of two widths. Its outcome is the sum of the two groups' matches if they are pooled,
+/// and both numbers if each group has its own weight.
 fn fractional(mixture: Mixture, combination: Combination, source: RegisterSource, similarity: f64) -> Model {
     let text = mixture.to_string();
     let shares: Vec<(u32, f64)> = text
@@ -335,7 +337,7 @@ fn fractional(mixture: Mixture, combination: Combination, source: RegisterSource
     }
 }
 
-/// Registers whose minima and places agree.
+/// Returns the model of registers that agree in their minima and places.
 fn sectional(
     k: usize,
     similarity: f64,

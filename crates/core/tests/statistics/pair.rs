@@ -5,47 +5,50 @@ use minwise::hash::SplitMix64;
 /// The overlap of the shingles of two documents.
 #[derive(Debug, Clone, Copy)]
 pub struct Overlap {
-    /// |A∪B|.
+    /// |A∪B|, the number of shingles of both documents together.
     pub union: usize,
-    /// |A∩B|.
+    /// |A∩B|, the number of shared shingles.
     pub shared: usize,
 }
 
 impl Overlap {
-    /// `union` shingles with this similarity; the others are divided evenly.
+    /// Makes an overlap of `union` shingles with this similarity. Each document has half of the shingles that are not
+    /// shared.
     pub fn new(union: usize, similarity: f64) -> Self {
         let shared = (union as f64 * similarity).round() as usize;
         assert!((union - shared).is_multiple_of(2), "both documents have equally many shingles");
         Self { union, shared }
     }
 
-    /// J.
+    /// Returns J, the Jaccard similarity.
     pub fn similarity(self) -> f64 {
         self.shared as f64 / self.union as f64
     }
 
-    /// The number of shared shingles that change their place, in each direction.
+    /// Returns the number of shared shingles that move from the front to the back; as many move from the back to the
+    /// front.
     fn moved(self) -> usize {
         self.shared / 4
     }
 
-    /// The number of shared shingles in the same places.
+    /// Returns the number of shared shingles that stay at the same places.
     fn aligned(self) -> usize {
         self.shared - 2 * self.moved()
     }
 
-    /// qJ: aligned shingles over all.
+    /// Returns qJ, the number of aligned shingles divided by the size of the union.
     pub fn aligned_similarity(self) -> f64 {
         self.aligned() as f64 / self.union as f64
     }
 
-    /// Aligned shingles over all pairs of shingle and place (E-04).
+    /// Returns the number of aligned shingles divided by the number of all pairs of a shingle and a place (E-04).
     pub fn tagged_similarity(self) -> f64 {
         self.aligned() as f64 / (self.union + self.shared - self.aligned()) as f64
     }
 
-    /// The documents. About half of the shared shingles keep their places, and the others move from one end
-    /// of the document to the other, so that they change their half and move by more than a quarter:
+    /// Returns the two documents. About half of the shared shingles keep their places. The other shared shingles move
+    /// from one end of the document to the other end, so that they change their half and move by more than a quarter of
+    /// the document:
     ///
     /// ```text
     /// A   moved 1   kept 1   A's own   kept 2   moved 2

@@ -15,7 +15,16 @@ import minwise.spark
 import pyarrow as pa
 import pytest
 from corpora import CORPORA, Command, assert_same, decided_by, rows_of
-from minwise._minwise import SparkBlocks, SparkRounds, SparkTask, spark_ask, spark_name, spark_settle, spark_wait
+from minwise._minwise import (
+    SPARK_BUCKET_BYTES,
+    SparkBlocks,
+    SparkRounds,
+    SparkTask,
+    spark_ask,
+    spark_name,
+    spark_settle,
+    spark_wait,
+)
 from minwise.spark import _settings
 from minwise.spark._rounds import ClusterRounds
 

@@ -191,7 +191,7 @@ def test_the_summary_in_words() -> None:
     assert [unit(spec) for spec in specs] == ["word", "character", "term"]
     counts = {
         "read": 8, "reference": 1, "nulls": 1, "without_shingles": 2, "kept": 6, "removed": 1, "clusters": 1, "removed_equal": 1, "rejected": 1,
-        "spared": 2, "large_clusters": 1, "max_cluster": 2, **few, "rounds": 1, "largest_shelf": 3, "spec": "minwise:1 / nfkc / chars:5", "keep": "first",
+        "spared": 2, "large_clusters": 1, "max_cluster": 2, **few, "rounds": 1, "largest_shelf": 3, "spec": "nfkc / chars:5 / minhash:128", "keep": "first",
         "cluster": "star", "bands": 16, "rows": 6, "found_at_threshold": 0.99, "audit": None,
     }  # fmt: skip
     assert show(Summary(counts), 2.0, {"output": "out", "clusters": "c"}, is_annotated=True).splitlines() == [
@@ -208,7 +208,7 @@ def test_the_summary_in_words() -> None:
         "time        2.00 s (4 documents/s)",
         "",
         "Details",
-        "spec        minwise:1 / nfkc / chars:5",
+        "spec        nfkc / chars:5 / minhash:128",
         "settings    keep first, cluster star",
         "candidates  16 bands of 6 rows",
         "rounds      1; the largest shelf has 3 documents",

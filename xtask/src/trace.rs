@@ -44,7 +44,7 @@ const PAIRS: u64 = 10;
 /// Share of a stage's work from which a file counts even if it hands nothing on.
 const MUCH: f64 = 0.05;
 
-/// Work of a file per record in one stage.
+/// Work that the code of one source file does for a record in one stage.
 #[derive(Debug, Default, PartialEq)]
 struct FileVisit {
     /// Instructions per record, in the file and in the functions that it calls.

@@ -150,9 +150,10 @@ pub enum Warning {
         /// Problem with the value of that document, as the end of a sentence.
         reason: String,
     },
-    /// Some records of a crawl are notes of repeated visits to a page. Such records have no text, and all are kept.
+    /// A crawl has revisit records, each of which notes a repeated visit to a page. Revisit records have no text, and
+    /// all are kept.
     Revisits {
-        /// Number of such records.
+        /// Number of revisit records.
         records: u64,
     },
     /// Groups of documents that share bands may give very many pairs.

@@ -1,7 +1,7 @@
 //! Records that are no documents.
 //!
-//! A reject is data, not a failure. It states the rule that the record breaks, so that rejects can be counted by
-//! their codes, and listed for the person who made the file.
+//! A reject is data, not a failure. A reject has a code, and names the rule that the record breaks. Rejects are
+//! counted by code, and listed for the person who made the file.
 
 use std::fmt;
 

@@ -113,7 +113,7 @@ impl ObjectMembers {
     }
 }
 
-/// A number in the form in which a column holds it.
+/// JSON number, as the 64-bit type of the column that holds the number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Number {
     Signed(i64),

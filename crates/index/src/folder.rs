@@ -183,7 +183,6 @@ impl Folder {
         self.acknowledge(sequence)
     }
 
-    /// Returns the path of the folder.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -155,7 +155,7 @@ fn describe_default(field: &mut RefOr<Schema>) {
     }
 }
 
-/// Returns the router of a server.
+/// Returns the router of a server: the API, its description, the metrics and the files of the page.
 pub(crate) fn router(state: SharedState) -> Router {
     let (routes, api) = api_routes().split_for_parts();
     // The description has only strings, numbers and lists, so encoding it cannot fail.
@@ -179,8 +179,8 @@ fn with_layers(app: Router<SharedState>, state: SharedState) -> Router {
         .layer(CatchPanicLayer::custom(|_| Problem::from(ProblemKind::Internal).into_response()))
         .layer(from_fn_with_state(state.clone(), admit))
         .layer(from_fn(show_problems_as_html))
-        // Compression is outside of `admit`, so that an answer holds its memory until its last byte is
-        // compressed and written.
+        // Compression is outside of `admit`, so that the memory reserved for an answer is released only after
+        // its last byte is compressed and written.
         .layer(compression())
         .layer(from_fn_with_state(state.clone(), observe))
         .with_state(state)

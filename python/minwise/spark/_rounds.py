@@ -404,8 +404,8 @@ def _none(*names: str, similarity: bool = False) -> Any:
 
 
 class ClusterRounds(Rounds):
-    """Rounds whose pairs tasks choose. A task has some shelves, or some components of documents that similar pairs
-    connect.
+    """Rounds whose pairs tasks choose. Each task of a round takes some shelves, or some connected components of similar
+    documents, and chooses pairs of their documents.
 
     The states of documents are a table in the folder.
     """
@@ -450,7 +450,8 @@ class ClusterRounds(Rounds):
         return F.pmod(F.hash(*keys), F.lit(parts)).cast("bigint").alias("part")
 
     def _links(self) -> int:
-        """Returns an upper bound of the rows of all components, which are undecided documents and similar pairs."""
+        """Returns an upper bound on the number of rows of all components. A component has one row per undecided
+        document and one row per similar pair."""
         return self.documents + self.totals["similar"]
 
     def _shelves(self, states: Any, asked: list[str]) -> Any:

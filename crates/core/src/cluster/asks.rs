@@ -506,7 +506,7 @@ mod tests {
         similarities: Vec<f64>,
         documents: usize,
         given: u32,
-        /// Document of each visit. The first visits of all documents are ascending.
+        /// Document of each visit. Documents are numbered in the order of their first visits.
         visits: Vec<u32>,
         most: usize,
     }
@@ -803,8 +803,8 @@ mod tests {
         (count, asked)
     }
 
-    /// In round 2, document 8 waits until 7 has asked, although round 1 compared the two. So round 2 has no new pairs,
-    /// but it is not the last round.
+    /// In round 2, document 8 waits until 7 has asked, although round 1 compared the two. So round 2 compares no pair,
+    /// but a later round is needed.
     #[test]
     fn a_round_without_new_pairs_is_not_the_last() {
         let documents = 9;

@@ -5,7 +5,8 @@
 //!   comparisons.
 //! - **Given.** Given documents are not compared with each other, so they are connected only through other documents.
 //! - **Use when** a whole family should be one cluster, however different its ends are.
-//! - **Do not** use it to remove documents unless this is wanted: the two ends of a chain may share nothing.
+//! - **Do not** use it to remove documents unless whole families should be removed: the two ends of a chain may share
+//!   nothing.
 
 use super::neighbourhood::Meetings;
 use super::{Judge, Neighbourhood, SimilarDocuments};

@@ -117,7 +117,7 @@ pub trait Judge {
         Ok(())
     }
 
-    /// Removes from `open` documents that are certainly not similar to `document`, if a cheap bound shows it.
+    /// Removes documents from `open` that a cheap bound shows to be dissimilar to `document`.
     ///
     /// # Errors
     /// Fails if the bounds cannot be read, which ends the clustering. This default never fails.

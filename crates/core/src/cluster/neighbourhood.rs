@@ -61,14 +61,14 @@ impl Neighbourhood {
         Self { documents, given: 0, shelves: count, lists: MeetingLists::Here { shelves: list, begins } }
     }
 
-    /// Creates a neighbourhood whose shelves are [in the judge](Judge::shelves): `documents` documents on `shelves`
-    /// shelves.
+    /// Creates a neighbourhood of `documents` documents on `shelves` shelves. [`Judge::shelves`] returns the shelves of
+    /// a document.
     #[must_use]
     pub fn of_shelves(documents: usize, shelves: usize) -> Self {
         Self { documents, given: 0, shelves, lists: MeetingLists::Elsewhere }
     }
 
-    /// Creates a neighbourhood of `documents` documents whose candidate pairs are [in the judge](Judge::partners).
+    /// Creates a neighbourhood of `documents` documents whose candidate pairs [`Judge::partners`] returns.
     #[must_use]
     pub fn of_pairs(documents: usize) -> Self {
         Self { documents, given: 0, shelves: 0, lists: MeetingLists::Pairs }
@@ -248,7 +248,8 @@ impl<'a> Meetings<'a> {
     /// Compares a document of the block with the documents that its scan left open, and then the next documents of the
     /// block, until [`Judge::together`] pairs were collected.
     ///
-    /// All compared documents were put before the block, so decisions within the block do not change the pairs.
+    /// A document of the block is compared only with documents that were put on the shelves before the block began, so
+    /// decisions within the block do not change the pairs.
     fn compare_block<J: Judge>(&mut self, first: usize, judge: &mut J) -> Result<(), J::Error> {
         let (mut places, mut documents, mut others, mut pairs) = (vec![], vec![], vec![], 0);
         for at in first..self.block.documents.len() {

@@ -141,8 +141,8 @@ impl BlockRow {
         if earlier.has(Self::FRONT) && later.has(Self::FRONT) {
             return earlier.has(Self::NEW) || later.has(Self::NEW);
         }
-        // A removed document may have later copies. These copies also meet documents that were kept after the first
-        // copy.
+        // A removed document may have later copies. A later copy is also compared with documents that were kept after
+        // the first copy.
         let is_wanted = earlier.has(Self::ASKING) && !later.has(Self::KEPT)
             || later.has(Self::ASKING) && earlier.has(Self::REMOVED) && earlier.last > later.document;
         is_wanted && !Self::were_compared(earlier, later)
@@ -193,7 +193,7 @@ pub enum MemberState {
     Undecided,
     /// The document is kept.
     Kept,
-    /// The document is removed.
+    /// The document is a near-duplicate of a kept document.
     Removed,
 }
 

@@ -56,7 +56,9 @@ impl Law {
 #[derive(Debug)]
 pub(super) struct LawMixture {
     law: Vec<f64>,
-    /// Terms below `floor` are left out, and their mass is spread over the other terms of the same simple law.
+    /// Upper bound of negligible probabilities. [`add`](Self::add) leaves out a term if its ratio to the term at the
+    /// mode, times the weight of the added law, is at most `floor`, and scales the other terms up. If the weight itself
+    /// is below `floor`, `add` replaces the law by its smallest number.
     floor: f64,
 }
 

@@ -5,9 +5,9 @@
 //! tokens each.
 //!
 //! For 64 bytes at a time, the kernel marks the ASCII word characters as bits. The bits of other characters are looked
-//! up and added. A token begins and ends where neighbouring bits differ. The kernel lists the positions of all begins
-//! and of all ends, so that the loop over tokens has no branch that depends on the text. An earlier loop over the bits
-//! of each block mispredicted one branch per block.
+//! up and added. A run begins and ends where neighbouring bits differ. A character that is a token by itself is added
+//! to both lists. The kernel lists the positions of all begins and of all ends, so that the loop over tokens has no
+//! branch that depends on the text. An earlier loop over the bits of each block mispredicted one branch per block.
 
 use super::class::{CharClass, TokenClass, decode};
 use crate::kernel::{BLOCK, BitPositions, ByteMasks, Kernel};

@@ -120,8 +120,8 @@ fn longest_run(left: &[u64], right: &[u64]) -> Option<Passage> {
     Some(Passage { left: left_at, right: right_at, shingles: shingles + more })
 }
 
-/// Names of the runs of one length at every place of two documents. Equal runs have equal names. A run that is in only
-/// one document has no name.
+/// For each place of two documents, the name of the run that begins there. All runs have the same length. Equal runs
+/// have equal names. A run that is in only one document has no name.
 struct Names {
     left: Vec<Option<u32>>,
     right: Vec<Option<u32>>,

@@ -55,9 +55,10 @@ struct Rules {
     filters: Vec<(Filter, ValueLayout)>,
     /// Order in which registers are compared, if they are not exchangeable.
     shuffle: Option<Vec<usize>>,
-    /// Head that rejects most pairs of unlike documents, if any pair can be rejected.
+    /// Rule that rejects most pairs of unlike documents by the heads of their sketches; `None` if the filter rejects no
+    /// pair.
     head: Option<HeadRule>,
-    /// Head that rejects most pairs of a crowd, if any pair can be rejected.
+    /// Rule that rejects most pairs of a crowd by the heads of their sketches; `None` if the filter rejects no pair.
     crowd: Option<HeadRule>,
 }
 
@@ -131,12 +132,13 @@ impl Screen {
         !self.rules.filters.is_empty()
     }
 
-    /// Returns the head by which pairs are rejected in bulk, if any pair can be rejected.
+    /// Returns the rule that rejects most pairs by the heads of their sketches; `None` if the filter rejects no pair.
     pub(crate) fn rule(&self) -> Option<HeadRule> {
         self.rules.head
     }
 
-    /// Returns the head for the documents of a crowd, which have much in common.
+    /// Returns the rule that rejects most pairs of a crowd by the heads of their sketches; `None` if the filter rejects
+    /// no pair.
     pub(crate) fn crowd_rule(&self) -> Option<HeadRule> {
         self.rules.crowd
     }

@@ -44,7 +44,8 @@ pub struct SimilarPairs {
     documents: u32,
     equals: Equals,
     /// Near-duplicates of the first document of each group of equals. The list of a document has the near-duplicates
-    /// after it. If one of two near-duplicates has equals, the list also has the near-duplicate before the document.
+    /// that come after the document. If one of two near-duplicates has equals, the list of the later document also has
+    /// the earlier document.
     neighbours: Neighbours,
     wanted: Option<WantedDocuments>,
     /// Counts of compared pairs.

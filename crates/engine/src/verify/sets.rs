@@ -167,7 +167,8 @@ struct Ahead {
 }
 
 impl Ahead {
-    /// Returns the bytes of text to load from `document` on, at most `most`. Returns 0 if the document is loaded alone.
+    /// Returns the number of text bytes to load ahead from `document`, at most `most`. Returns 0 if the document is
+    /// loaded alone.
     fn of(&mut self, document: u32, most: u64) -> u64 {
         self.bytes = if document >= self.frontier {
             most

@@ -106,12 +106,14 @@ impl Evidence {
         self.frequencies.is_none() && self.ignored.is_empty() && !self.quotations && !self.references
     }
 
-    /// Returns the shingles of the query in order, masked.
+    /// Returns the shingles of the query in document order. [`MASKED`] replaces every shingle that is no
+    /// evidence.
     pub(crate) fn of_query(&self, text: &str, shingles: &[u64], places: Option<&UnitRanges>) -> Vec<u64> {
         self.mask(text, shingles, places, MASKED)
     }
 
-    /// Returns the shingles of a document of the index in order, masked.
+    /// Returns the shingles of a document of the index in document order. [`MASKED_THERE`] replaces every
+    /// shingle that is no evidence.
     pub(crate) fn of_document(&self, text: &str, shingles: &[u64], places: Option<&UnitRanges>) -> Vec<u64> {
         self.mask(text, shingles, places, MASKED_THERE)
     }

@@ -253,9 +253,9 @@ impl Board {
         }
     }
 
-    /// Moves every candidate by one gap. A candidate still below its weight has a dart at this place, and keeps its
-    /// lane if it may have another dart. A candidate above its weight stays above it, so computing lanes that are not
-    /// in use changes nothing.
+    /// Moves every candidate by one gap. If a candidate is still below its limit, it has a dart at the point that it
+    /// reached, and it keeps its lane if another dart may follow. A candidate above its limit stays above it, so
+    /// computing lanes that are not in use changes nothing.
     #[inline(always)]
     fn throw(&mut self) {
         let registers = self.least.len() as u64;

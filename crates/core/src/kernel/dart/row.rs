@@ -32,7 +32,7 @@ pub(super) const CELL: f64 = 4.0;
 const GAP_BITS: u32 = 32;
 /// Number of bits of a dart's register, and of its rank within its row.
 const FIELD_BITS: u32 = 16;
-/// Number of bits of a dart's place below the bits of the row.
+/// Number of bits of a [`place`](RawDart::place) below its row: 16 bits of the rank, and 40 bits that break ties.
 const PLACE_BITS: u32 = 56;
 
 /// Returns the salt of a row.

@@ -100,7 +100,7 @@ impl Kernel {
     }
 }
 
-/// Input of a filter: all registers of a round, one block of lanes at a time.
+/// Input of a filter: the functions and limits of all registers of a round, in blocks of `LANES` registers.
 struct RegisterFilter<'a> {
     /// Multipliers of the linear functions of the outlines; `offsets` has their offsets.
     multipliers: &'a [[u32; LANES]],

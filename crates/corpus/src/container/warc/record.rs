@@ -53,7 +53,7 @@ pub(crate) enum RecordKind {
     Request,
     /// Facts about another record.
     Metadata,
-    /// Note that a page was fetched again and had not changed.
+    /// Record of a repeated fetch of a page that had not changed.
     Revisit,
     /// Later part of a record that was cut into several.
     Continuation,

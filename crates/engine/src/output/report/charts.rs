@@ -234,7 +234,7 @@ mod tests {
     fn bars_stand_where_the_axes_say() {
         let all = SimilarityCounts::new([0.8, 0.8, 0.9].into_iter());
         let svg = histogram(&all, 0.8);
-        // The x axis maps 0.75 to 1 onto 372 pixels, the y axis 0 to 2 onto 200 pixels.
+        // The x axis shows 0.75–1 on 372 pixels, and the y axis shows 0–2 on 200 pixels.
         assert!(
             svg.contains("<rect class=\"bar\" x=\"128.7\" y=\"24.0\" width=\"14.3\" height=\"200.0\"/>"),
             "{svg}"

@@ -38,7 +38,7 @@ const ALIGNMENT: usize = 64;
 /// Number of bytes of the trailer.
 const TRAILER_BYTES: usize = 32;
 
-/// Kind of stored file.
+/// Format of a stored file: its magic, version and name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileKind {
     /// The first and the last bytes of the file.

@@ -91,8 +91,8 @@ impl LawMixture {
         }
     }
 
-    /// Adds the law of the number of marked items among `drawn` items, which are drawn without replacement from `all`
-    /// items, of which `marked` are marked.
+    /// Adds the law of the number of marked items in a sample of `drawn` items. The sample is drawn without replacement
+    /// from `all` items, and `marked` of all items are marked.
     pub(super) fn add_hypergeometric(&mut self, all: usize, marked: usize, drawn: usize, weight: f64) {
         let (least, most) = ((marked + drawn).saturating_sub(all), marked.min(drawn));
         let (n, a, d) = (all as f64, marked as f64, drawn as f64);

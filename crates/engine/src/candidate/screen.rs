@@ -21,8 +21,8 @@ use crate::settings::{Plan, Search};
 pub struct Screened {
     /// Number of pairs that the filter rejected.
     pub pairs: u64,
-    /// Number of registers that the filter compared. Bits that were compared count as whole registers with the same
-    /// number of bits.
+    /// Number of registers that the filter compared. Compared bits count as whole registers with the same number of
+    /// bits.
     pub compared: u64,
     /// Number of registers of all pairs that the filter examined.
     pub registers: u64,

@@ -152,8 +152,8 @@ impl LaneCells {
     }
 }
 
-/// Returns, for every lane, one bit per step, which is set if the element of this step may have a dart in the row. The
-/// bit is set for all elements with a dart, and for hardly any other element.
+/// Returns, for every lane, one bit per step. The bit is set if the element of this step may have a dart in the row.
+/// The bit is set for all elements with a dart, and for hardly any other element.
 #[inline(always)]
 fn look(looks: &[LaneCells], scale: f32, coefficients: (u32, u32)) -> [u32; LANES] {
     let mut sets = [0; LANES];

@@ -25,8 +25,8 @@ use crate::kernel::logarithm::{float, ln};
 pub(super) const STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Difference between the states of consecutive cells of a row.
 const CELL_STRIDE: u64 = 0xa076_1d64_78bd_642f;
-/// Width of a cell, in weights times 2ᵇ, which is also its mean number of darts. Larger cells mean longer chains of
-/// gaps, and smaller cells more chains.
+/// Width of a cell, in weights times 2ᵇ. A cell has the same number of darts on average. Larger cells mean longer
+/// chains of gaps, and smaller cells more chains.
 pub(super) const CELL: f64 = 4.0;
 /// Number of bits of a gap.
 const GAP_BITS: u32 = 32;

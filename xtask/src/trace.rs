@@ -37,7 +37,7 @@ const SETTINGS: &str = "engine/src/settings/";
 /// Upper bound on the files that a record may pass through. The rule for crowded shelves added one file to the former
 /// 40.
 const MOST: usize = 41;
-/// Section of ARCHITECTURE.md that lists these files.
+/// Section of ARCHITECTURE.md that lists the files that a record passes through.
 const SECTION: &str = "## The way of one record\n";
 /// Number of pairs of documents in the smaller corpus.
 const PAIRS: u64 = 10;

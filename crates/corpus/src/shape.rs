@@ -324,7 +324,7 @@ impl ObjectMembers {
 pub(crate) struct Conflict {
     /// Names on the path to the values, the innermost first.
     names: Vec<String>,
-    /// The one or two records that do not fit, each with the kind of value that it has in the field.
+    /// One or two records that do not fit, each with the kind of its value in the field.
     pub(crate) seen: Vec<(At, &'static str)>,
 }
 

@@ -27,7 +27,7 @@ use super::tune::Curve;
 
 /// Probability that [`ExpectedRecall::low`] is above the true recall.
 const RISK: f64 = 0.02;
-/// Number of values in [`ExpectedRecall::sums`] before those of the single bands.
+/// Number of values in [`ExpectedRecall::sums`] before the values of the single bands.
 const SUMS: usize = 9;
 
 /// Estimate of the recall: sums over the found pairs, from which their share of all pairs is estimated.

@@ -190,6 +190,6 @@ pub struct SimilarDocuments<'a> {
     pub earlier: u32,
     /// Exact similarity of the two documents.
     pub similarity: f64,
-    /// Per full shelf of the later document: the documents that the shelf took, as a share of those put on it.
+    /// For each full shelf of the later document, the share of the documents put on the shelf that the shelf took.
     pub shares: &'a [f64],
 }

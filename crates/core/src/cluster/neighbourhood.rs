@@ -144,7 +144,8 @@ pub(super) struct Meetings<'a> {
     shelves: Shelves,
     /// Per document: whether it was put. Empty unless candidates are pairs.
     there: Vec<bool>,
-    /// Per document: the document for which it was added to `met`, so that no document is added twice.
+    /// For each document, the document for which it was last added to `met`, so that no document is added to `met`
+    /// twice.
     looked: Vec<u32>,
     /// Shelves of the current document.
     pub(super) own: Vec<u32>,
@@ -156,7 +157,7 @@ pub(super) struct Meetings<'a> {
     pub(super) open: Vec<u32>,
     /// Documents that are similar to the current document, ascending, with their similarities.
     pub(super) similar: Vec<(u32, f64)>,
-    /// Per full shelf of the current document: the documents that the shelf took, as a share of those put on it.
+    /// For each full shelf of the current document, the share of the documents put on the shelf that the shelf took.
     pub(super) shares: Vec<f64>,
     /// Whether the judge can add more documents to its scan.
     scans_more: bool,
@@ -174,13 +175,13 @@ struct ScanBlock {
     covers: u32,
     /// Scanned documents of the block, ascending.
     documents: Vec<u32>,
-    /// Per scanned document: the first document that it has to be compared with.
+    /// For each scanned document, the first document that it has to be compared with.
     from: Vec<u32>,
-    /// Per scanned document: the documents that its sketch left open.
+    /// For each scanned document, the documents that the scan of its sketch did not reject.
     open: Vec<Vec<u32>>,
-    /// Per scanned document: the open documents that are similar to it, once they were compared.
+    /// For each scanned document, the documents of `open` that are similar to it; empty before they are compared.
     similar: Vec<Vec<(u32, f64)>>,
-    /// Per scanned document: whether it was compared.
+    /// For each scanned document, whether it was compared with the documents of `open`.
     compared: Vec<bool>,
 }
 

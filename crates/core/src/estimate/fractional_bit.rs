@@ -280,7 +280,7 @@ pub fn xor_estimate(matches: usize, stored_bits: usize, halvings: u32, chance: C
 
 /// Share of stored bits that are exclusive ors of two lowest bits, in Yuan 2012, (36): ½.
 pub const THREE_QUARTER_PAPER: f64 = 0.5;
-/// Share of such stored bits with which a sketch has exactly ¾ bit per register: ⅓.
+/// Share of stored bits that must be exclusive ors for a sketch of exactly ¾ bit per register: ⅓.
 pub const THREE_QUARTER_EXACT: f64 = 1.0 / 3.0;
 
 /// Returns T, the probability that two stored bits agree. A share `w` of the stored bits are exclusive ors of two bits,

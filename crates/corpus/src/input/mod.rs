@@ -59,7 +59,7 @@ pub(crate) struct Resolved {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SameId {
-    /// Path of both texts inside their folders, which would have been their id.
+    /// Path of both texts inside their folders. Without the other text, the path would be the id of a text.
     pub id: String,
     /// Names of the two texts.
     pub names: [String; 2],

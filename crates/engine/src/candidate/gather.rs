@@ -219,7 +219,7 @@ where
 /// Groups of equal documents. The first document of a group in keeper order represents the group.
 #[derive(Debug)]
 pub(crate) struct Equals {
-    /// For each document, the first document of its group, which represents it.
+    /// For each document, the first document of its group. This document represents the group.
     first: Vec<u32>,
     /// Groups of more than one document, as `(first, begin, end)`: `members[begin..end]` are the documents of the group
     /// in keeper order. The list is sorted by the first documents.

@@ -268,7 +268,7 @@ struct FieldSought {
     is_found: bool,
     /// Number of records that were searched, all without the field.
     records: u64,
-    /// The first of these records that could be parsed.
+    /// First searched record that could be parsed.
     example: Option<RecordPlace>,
 }
 

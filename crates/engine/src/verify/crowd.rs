@@ -39,7 +39,7 @@ pub(super) struct Crowd<'a> {
     numbers: Vec<u32>,
     /// Parity bits of each document, if the crowd is dense.
     parities: Parities,
-    /// Folded copy of the parity bits, if they are screened before the sketches.
+    /// Folded copy of the parity bits, if the scan compares parity bits before sketches.
     fold: Option<Fold>,
     /// Number of documents at which `fold` is chosen again.
     choose_at: usize,

@@ -16,7 +16,7 @@ use minwise::kernel::Kernel;
 use minwise::kernel::compare::heads::Heads;
 use minwise::verify::parity::{Bound, allowance, fold_into};
 
-/// Number of rows that ask and are compared with the other rows together, one stretch of the other rows at a time.
+/// Number of asking rows that are compared together with one stretch of the other rows at a time.
 const TOGETHER: usize = 16;
 /// Bytes of the folded arrays of one stretch of rows. A stretch stays in the cache while the rows that ask are compared
 /// with it.

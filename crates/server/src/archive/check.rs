@@ -18,7 +18,7 @@ pub(crate) struct BoundedOption {
     pub(crate) name: &'static str,
     pub(crate) value: fn(&CheckOptions) -> usize,
     pub(crate) maximum: u32,
-    /// Description of the maximum, which follows the words "it must be".
+    /// Description of the maximum, which a message writes after the words "it must be".
     expected: &'static str,
 }
 

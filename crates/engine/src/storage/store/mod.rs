@@ -45,9 +45,9 @@ pub(crate) struct FileKind {
     pub magic: [u8; 8],
     /// The version that is written, and the only version that can be read.
     pub version: u32,
-    /// The name of the kind, for messages.
+    /// The name of the format, for messages.
     pub name: &'static str,
-    /// The command that makes such a file.
+    /// The command that makes a file of this format.
     pub made_by: &'static str,
 }
 

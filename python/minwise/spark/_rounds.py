@@ -1,5 +1,6 @@
 """Runs rounds until every document is decided. A round chooses pairs, screens them by their sketches and compares them
-exactly.
+exactly. A document asks in a round if it is compared with other documents of its shelves; a shelf has the documents
+with one band key.
 
 The choice of pairs depends on shelves and on similar pairs, and on no text or sketch. The driver chooses pairs itself
 (`DriverRounds`) if it has enough memory: 160 to 830 bytes per document and shelf. Otherwise, tasks choose the pairs

@@ -10,9 +10,9 @@
 //!   a shelf of a million members takes ten rounds. Only pairs within the front may be compared needlessly.
 //! - **Components.** The first member of each shelf is compared with all others. After that, members of a growing front
 //!   that are not connected yet are compared with one another.
-//! - **Crowds.** Most pairs are listed one by one. A document that a round compares with others *asks*. If many
-//!   documents of a shelf ask, its pairs become a [`Block`]: rows, and the rule for the pairs to compare
-//!   ([`BlockRow::asks`]). So machines do not list the pairs that sketches rule out.
+//! - **Crowds.** Most pairs are listed one by one. A document *asks* in a round if the round compares it with other
+//!   documents of its shelves. If many documents of a shelf ask, its pairs become a [`Block`]: rows, and the rule for
+//!   the pairs to compare ([`BlockRow::asks`]). So machines do not list the pairs that sketches rule out.
 //! - **Cost.** Each round passes a few times over all memberships, which are the documents of each shelf. Memory is 5
 //!   bytes per membership and some 30 bytes per document.
 

@@ -3,7 +3,7 @@
 //! | clustering | a document is removed if | use when |
 //! |---|---|---|
 //! | [`star`] | it is similar to a document *that is kept* | always; every removed document has a kept near-duplicate |
-//! | [`components`] | a chain of similar pairs leads to a kept document | a family becomes one document |
+//! | [`components`] | a chain of similar pairs leads to a kept document | a family (a group of near-duplicates) becomes one document |
 //! | [`pairs`] | never | every similar pair is wanted, and no decision |
 //!
 //! On many machines, stars are found in rounds: [`decide_round`] decides about all documents of which enough pairs are

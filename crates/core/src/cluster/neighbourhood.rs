@@ -1,4 +1,5 @@
-//! Neighbourhoods: documents that may be near-duplicates of one another, and the search for the pairs among them.
+//! Neighbourhoods: documents that may be near-duplicates of one another, and the search for the pairs among them. A
+//! *shelf* (bucket) has the documents with one band key. A [`Judge`] answers whether two documents are similar.
 
 use crate::candidate::shelf::Shelves;
 
@@ -142,7 +143,7 @@ const BLOCK_PAIRS: usize = 1 << 22;
 pub(super) struct Meetings<'a> {
     neighbourhood: &'a Neighbourhood,
     shelves: Shelves,
-    /// Per document: whether it was put. Empty unless candidates are pairs.
+    /// For each document, whether it was put on the shelves. Empty unless candidates are pairs.
     there: Vec<bool>,
     /// For each document, the document for which it was last added to `met`, so that no document is added to `met`
     /// twice.

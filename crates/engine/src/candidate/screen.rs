@@ -1,6 +1,6 @@
-//! The screen is the filter between candidates and verification. The screen rejects pairs by their sketches, so that
+//! The screen is the prefilter between candidates and verification. The screen rejects pairs by their sketches, so that
 //! the documents of these pairs need not be read. The probability of rejecting a near-duplicate is at most the stated
-//! error.
+//! error. Most pairs are rejected by their heads alone: up to four bits of each of the first values of a sketch.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -18,7 +18,7 @@ use crate::read::Reading;
 use crate::settings::Plan;
 use crate::verify::{Agreement, Decide, ExactJudge, Verification, Verified, Walk};
 
-/// Number of pairs above which a family is announced before its pairs are compared.
+/// Number of pairs of one group of documents above which a warning is sent before the pairs are compared.
 const MANY: u64 = 1_000_000;
 
 /// Requested documents. The key is the first document of the group of equals to which they belong.

@@ -1,4 +1,5 @@
-//! Crowds: sketches of many documents side by side, so that many documents can be screened at once.
+//! A crowd is 64 documents or more on one shelf. Their sketches lie side by side in memory, so that one document is
+//! screened against all of them at once. A head is up to four bits of each of the first values of a sketch.
 //!
 //! Filled-in copies of one form have a similarity of 0.5 or more, so their first registers do not separate them from
 //! similar pairs. Parity bits do, because shingles that all documents share cancel. If a crowd is dense, its documents

@@ -2,8 +2,8 @@
 //! quotations or in lists of references are no evidence.
 //!
 //! Shingles that are no evidence are masked in both documents before the comparison, so the similarity is
-//! computed from the remaining shingles. A masked shingle keeps its position, so that no passage runs across
-//! it.
+//! computed from the remaining shingles. To mask a shingle is to replace its hash by a value that stands for no
+//! shingle. A masked shingle keeps its position, so that no passage runs across it.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -8,9 +8,9 @@
 //!
 //! - A row is first screened for all shingles, without a branch. The first gap is −ln(1 − U) ≥ U, so a shingle has a
 //!   dart in the row only if U < w·2ᵇ. The upper 24 bits of a linear hash nearly decide this.
-//! - About one candidate per dart remains. Each candidate takes a lane of a *board*, and all lanes are computed
-//!   together, so the logarithms fill vectors. If a dart lies below the weight, it is recorded for its register, and
-//!   the lane continues with the next dart.
+//! - About one candidate per dart remains. Each candidate takes a lane of a *board*, which is an index into the board's
+//!   arrays. All lanes are computed together, so the logarithms fill vectors. If a dart lies below the weight, it is
+//!   recorded for its register, and the lane continues with the next dart.
 //!
 //! All kernels share one code, which is compiled for the instruction set of each kernel. A minimum does not depend on
 //! the order.
@@ -199,7 +199,8 @@ impl DartCandidate {
     }
 }
 
-/// The smallest darts so far, and the candidates that are being computed, one lane each, field by field.
+/// The smallest darts so far, and the candidates that are being computed. Each candidate has one lane, an index into
+/// the arrays of the fields.
 struct Board {
     least: Vec<u64>,
     /// Set of the lanes in use, one bit per lane.

@@ -10,8 +10,9 @@
 //! | [`first_gap`], 32 bits | the gap before the first dart |
 //! | `fmix64` of a dart's [`state`] | 32 bits of the gap after the dart, 16 of its register, 16 of its rank |
 //!
-//! Short documents have shingles with many darts per row. A row is therefore cut into cells of some darts each, and
-//! every cell has a chain of its own, so no chain is long.
+//! The *place* of a dart is the number by which the darts of one register are ordered. Short documents have shingles
+//! with many darts per row. A row is therefore cut into cells of some darts each, and every cell has a chain of its
+//! own, so no chain is long.
 //!
 //! The first gap has a hash of its own, because a shingle without a dart in the row needs only the first gap: a linear
 //! function and a comparison. A gap is at least 2⁻³³, so a row is empty for weights up to 2⁻³³⁻ᵇ, and the number of

@@ -1,4 +1,4 @@
-//! Queries for the copies of a document, with different numbers of bands.
+//! Queries for the documents of a family (an original and its copies), with different numbers of bands.
 
 use anyhow::Result;
 use minwise::candidate::Banding;

@@ -48,7 +48,7 @@ pub struct RejectLine {
     /// Line or row of the record, from 1, and 1 for a file that is one document; null without a file.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub line: Option<u64>,
-    /// Id of the record, or null if none could be read.
+    /// Id of the record, or null if no id could be read.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub id: Option<String>,
     /// Stable code of the reason, in snake case.

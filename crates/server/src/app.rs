@@ -84,10 +84,10 @@ fn with_facts(mut api: OpenApi) -> OpenApi {
     let about = "An archive of documents, against which new documents are checked for shared text. Offsets are bytes of the \
                  UTF-8 text. Counts for Prometheus are at `/metrics` of the server, outside of this API.\n\n\
                  A token is a word, or one character of a script without spaces. A shingle is a number of tokens in a \
-                 row, five unless the archive was created with another setting. The containment of a text in another is \
-                 the share of its shingles that the other has. The Jaccard similarity is the number of shingles that both \
-                 have, divided by the number of shingles that one of them has or both. A passage is a stretch of text that \
-                 both share. Text that options of a check ignore is no evidence: its shingles do not count.";
+                 row, five unless the archive was created with another setting. The containment of a text in another text \
+                 is the share of its shingles that the other text has, too. The Jaccard similarity of two texts is the number \
+                 of shingles that both have, divided by the number of shingles that at least one of them has. A passage is a \
+                 stretch of text that two texts share. Text that options of a check ignore is no evidence: its shingles do not count.";
     info.description = Some(about.to_owned());
     api.info = info;
     // A server without `--tokens` needs no token, so the security of the API lists two alternatives: none,

@@ -39,7 +39,7 @@ pub(crate) const BOUNDED_OPTIONS: [BoundedOption; 3] = [
     },
 ];
 
-/// Answer of a check over HTTP: the answer of the index, and the time that it took.
+/// Answer of a check over HTTP: the answer of the index, and the time that the check took.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CheckAnswer {
     #[serde(flatten)]

@@ -510,9 +510,9 @@ pub struct EstimateArgs {
     )]
     pub filter_error: String,
 
-    /// Decide whether to rule a pair out when K registers of its sketches are compared, for each K of the list. The numbers ascend: with
-    /// `16,32,64,128`, the filter has up to four looks at a pair. Without the option, it looks every 16 registers at first, and later
-    /// less often.
+    /// Decide whether to rule a pair out when K registers of its sketches are compared, for each K of the list. The
+    /// numbers ascend: with `16,32,64,128`, the filter has up to four looks at a pair. Without the option, the filter
+    /// looks every 16 registers at first, and later less often.
     #[arg(long, value_name = "K,K…", help_heading = "Filter", allow_hyphen_values = true)]
     pub looks: Option<String>,
 
@@ -811,9 +811,9 @@ pub struct SketchArgs {
     )]
     pub filter_error: String,
 
-    /// Decide whether to rule a pair out when K registers of its sketches are compared, for each K of the list. The numbers ascend: with
-    /// `16,32,64,128`, the filter has up to four looks at a pair. Without the option, it looks every 16 registers (64 with `--bits`) at first, and later
-    /// less often.
+    /// Decide whether to rule a pair out when K registers of its sketches are compared, for each K of the list. The
+    /// numbers ascend: with `16,32,64,128`, the filter has up to four looks at a pair. Without the option, the filter
+    /// looks every 16 registers (64 with `--bits`) at first, and later less often.
     #[arg(long, value_name = "K,K…", help_heading = "Recall and candidates", allow_hyphen_values = true)]
     pub looks: Option<String>,
 

@@ -247,9 +247,10 @@ fn dedup() {
               [default: 1e-6]
 
           --looks <K,K…>
-              Let the filter look at a pair, and perhaps rule it out, each time it has compared K
-              registers in all. The numbers ascend: with 16,32,64,128 it looks four times. Without the
-              option, it looks every 16 registers (64 with `--bits`) at first, and later less often
+              Decide whether to rule a pair out when K registers of its sketches are compared, for each
+              K of the list. The numbers ascend: with `16,32,64,128`, the filter has up to four looks at
+              a pair. Without the option, the filter looks every 16 registers (64 with `--bits`) at
+              first, and later less often
 
           --error-per-look <E>
               Let each look of the filter (`--looks`) lose at most the share E of the pairs at the
@@ -541,9 +542,10 @@ fn pairs() {
               [default: 1e-6]
 
           --looks <K,K…>
-              Let the filter look at a pair, and perhaps rule it out, each time it has compared K
-              registers in all. The numbers ascend: with 16,32,64,128 it looks four times. Without the
-              option, it looks every 16 registers (64 with `--bits`) at first, and later less often
+              Decide whether to rule a pair out when K registers of its sketches are compared, for each
+              K of the list. The numbers ascend: with `16,32,64,128`, the filter has up to four looks at
+              a pair. Without the option, the filter looks every 16 registers (64 with `--bits`) at
+              first, and later less often
 
           --error-per-look <E>
               Let each look of the filter (`--looks`) lose at most the share E of the pairs at the
@@ -1424,9 +1426,10 @@ fn estimate() {
               [default: 1e-6]
 
           --looks <K,K…>
-              Let the filter look at a pair, and perhaps rule it out, each time it has compared K
-              registers in all. The numbers ascend: with 16,32,64,128 it looks four times. Without the
-              option, it looks every 16 registers at first, and later less often
+              Decide whether to rule a pair out when K registers of its sketches are compared, for each
+              K of the list. The numbers ascend: with `16,32,64,128`, the filter has up to four looks at
+              a pair. Without the option, the filter looks every 16 registers at first, and later less
+              often
 
           --error-per-look <E>
               Let each look of the filter (`--looks`) lose at most the share E of the pairs at the

@@ -95,8 +95,7 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
         scratch: &'s mut Scratch,
     ) -> Result<Result<Document<'s>, Reject>>;
 
-    /// Reads a long record again, in such a way that its text can be read piece by piece; `None` if the record has to
-    /// be loaded.
+    /// Reads a long record again, so that its text can be read piece by piece; `None` if the record has to be loaded.
     fn read_long(
         &self,
         _place: &RecordPlace,

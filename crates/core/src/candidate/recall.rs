@@ -254,7 +254,7 @@ impl ExpectedRecall {
         self.variance.max(self.jackknife()) + self.followers
     }
 
-    /// Returns the jackknife variance of the number of found pairs, which leaves out one band after the other.
+    /// Returns the jackknife variance of the number of found pairs. The jackknife leaves out one band after the other.
     fn jackknife(&self) -> f64 {
         let bands = self.curve.bands();
         if bands < 2.0 {

@@ -176,7 +176,7 @@ impl BlockRow {
         }
     }
 
-    /// Reports whether both documents were in the front in the same earlier round, which compared them.
+    /// Reports whether an earlier round compared the two documents, because both were in the front in that round.
     fn were_compared(self, other: Self) -> bool {
         self.front > 0
             && other.front > 0
@@ -244,7 +244,7 @@ impl Before {
         }
     }
 
-    /// Reports whether the member after these is certain to be on the shelf if it is kept.
+    /// Reports whether the member after the counted members is certain to be on the shelf if it is kept.
     fn is_placed(self, most: usize) -> bool {
         self.kept + self.undecided < most
     }

@@ -163,7 +163,7 @@ impl<'a> NewGroups<'a> {
     }
 }
 
-/// Opens the groups that an earlier process of the run has found, if it found them all.
+/// Opens the groups that an earlier process of the run has found, if that process found all groups.
 pub(crate) fn resumed(work: &WorkFolder, documents: usize, bands: usize) -> Result<Option<Groups>, Error> {
     if !work.has(WorkFile::Groups) {
         return Ok(None);

@@ -197,7 +197,7 @@ fn places<'a>(
     })
 }
 
-/// Returns the numbers and places of all documents except those of references, in input order.
+/// Returns the numbers and places of all documents except references, in input order.
 fn numbered_inputs(reading: &Reading) -> impl Iterator<Item = (u32, Result<RecordPlace, Error>)> + '_ {
     (0..).zip(reading.documents.places()).skip(reading.references as usize)
 }

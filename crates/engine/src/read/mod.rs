@@ -302,7 +302,7 @@ impl FieldSought {
         Ok(())
     }
 
-    /// Fails if no record has the field and at least one of them could be parsed.
+    /// Fails if no record has the field, and at least one record could be parsed.
     fn fail(&self, records: u64, corpus: &Corpus) -> Result<(), Error> {
         let Some(example) = self.example.filter(|_| !self.is_found) else { return Ok(()) };
         let field =
@@ -549,7 +549,7 @@ impl<'a> Desk<'a> {
         Err(ErrorKind::TooLittleMemory { allowed, needed, reason, threads }.into())
     }
 
-    /// Estimates the total number of documents from those read so far.
+    /// Estimates the total number of documents from the documents that were read so far.
     fn expected_documents(&self) -> usize {
         let documents = self.reading.documents.len();
         let share = self.corpus.size_bytes() as f64 / self.bytes_read.max(1) as f64;

@@ -375,7 +375,7 @@ impl Preparation {
         }
     }
 
-    /// Returns the shingles in document order without ignored ones, for specs with and without weights.
+    /// Returns the shingles in document order without ignored shingles, for specs with and without weights.
     fn remaining_in_order<'r>(&self, room: &'r Prepared) -> Cow<'r, [u64]> {
         match (&self.weigher, &self.maker) {
             (Some(_), SketchMaker::Weighted(_)) => {
@@ -533,7 +533,7 @@ impl Preparation {
         }
     }
 
-    /// Returns the shingles in document order: all of them for a weighted sketch, otherwise without ignored ones.
+    /// Returns the shingles in document order: all shingles for a weighted sketch, otherwise without ignored shingles.
     pub(crate) fn in_order<'r>(&self, room: &'r Prepared) -> &'r [u64] {
         match (&self.weigher, &self.maker) {
             (Some(_), SketchMaker::Plain(_)) => &room.remaining,

@@ -122,7 +122,7 @@ impl DedupRun {
         Self::checked(options, vec![])
     }
 
-    /// Checks all settings, and fails with their problems and those that the caller has already found.
+    /// Checks all settings, and fails with the problems found and the problems that the caller has already found.
     pub(crate) fn checked(options: DedupOptions, mut problems: Vec<SettingProblem>) -> Result<Self, Error> {
         options.inputs.check(&mut problems);
         Inputs::check_tables(&options.settings, &mut problems);

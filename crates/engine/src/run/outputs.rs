@@ -144,7 +144,7 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    /// Opens all outputs, and refuses those that cannot be written. `were_folders` states which outputs were folders
+    /// Opens all outputs, and refuses outputs that cannot be written. `were_folders` states which outputs were folders
     /// when a killed process put them in place.
     pub(super) fn open(
         outputs: &Outputs,

@@ -69,7 +69,7 @@ impl PairsRun {
         Self::checked(options, vec![])
     }
 
-    /// Checks all settings, and fails with their problems and those that the caller has already found.
+    /// Checks all settings, and fails with the problems found and the problems that the caller has already found.
     pub(crate) fn checked(
         mut options: PairsOptions,
         mut problems: Vec<SettingProblem>,

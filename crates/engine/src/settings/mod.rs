@@ -482,7 +482,7 @@ impl RunSettings {
     }
 }
 
-/// Refuses tables whose fingerprints are not those of the spec.
+/// Refuses tables whose fingerprints differ from the fingerprints of the spec.
 pub(crate) fn check_tables(spec: &Spec, weighing: &WeightTables, problems: &mut Vec<SettingProblem>) {
     let weights = &spec.weights;
     let wrong = match &weighing.frequencies {

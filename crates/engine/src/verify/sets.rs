@@ -295,8 +295,8 @@ impl<'a> Sets<'a> {
         Ok(true)
     }
 
-    /// Loads the sets of documents, so that all of them are in memory at the same time. Returns `false` if they do not
-    /// fit, or if a document is huge.
+    /// Loads the sets of documents, so that all these sets are in memory at the same time. Returns `false` if they do
+    /// not fit, or if a document is huge.
     fn hold<'d>(&mut self, documents: impl Iterator<Item = &'d u32>) -> Result<bool, Error> {
         self.now += 1;
         for &document in documents {

@@ -116,7 +116,7 @@ fn article(
     ))
 }
 
-/// Sorts ranges and joins those that overlap. Passages may overlap, because neighbouring shingles do.
+/// Sorts ranges, and joins overlapping ranges. Passages may overlap, because neighbouring shingles do.
 fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_unstable_by_key(|range| range.start);
     let mut out: Vec<Range<usize>> = vec![];

@@ -157,8 +157,9 @@ impl DocumentColumns {
         }
     }
 
-    /// Swaps the rows into empty columns, which append theirs behind them until [`append`](Self::append) swaps all of
-    /// them back. Rows take nine tenths of a document's bytes, so only the small columns are copied.
+    /// Swaps the rows into empty columns. These columns append their rows behind the swapped rows, until
+    /// [`append`](Self::append) swaps all rows back. Rows take nine tenths of a document's bytes, so only the small
+    /// columns are copied.
     pub(super) fn lend_rows(&mut self, borrower: &mut Self) {
         // Without rows there is nothing to save, and a swap would lose memory that `reserve` has reserved.
         if self.len() > 0 {

@@ -166,7 +166,7 @@ impl WorkingMemory {
         self.bytes / 8
     }
 
-    /// Returns how many entries of `bytes` bytes fit into [`held`](Self::held).
+    /// Returns the number of entries of `bytes` bytes that fit into [`held`](Self::held).
     pub(crate) fn entries(self, bytes: usize) -> usize {
         usize::try_from(self.held() / bytes as u64).unwrap_or(usize::MAX)
     }
@@ -193,7 +193,8 @@ impl WorkingMemory {
         Parts { bits: parts.trailing_zeros() }
     }
 
-    /// Returns how many items of `bytes` bytes fit into the memory that [`parts`](Self::parts) plans for one part.
+    /// Returns the number of items of `bytes` bytes that fit into the memory that [`parts`](Self::parts) plans for
+    /// one part.
     pub(crate) fn fitting(self, bytes: u64) -> usize {
         usize::try_from(self.bytes / 3 / bytes.max(1)).unwrap_or(usize::MAX)
     }

@@ -81,7 +81,8 @@ pub struct PyLsh {
     /// No Python code runs while the mutex is held: no key is compared, shown or freed, and no exception is made. Each
     /// of these actions may run code that calls this index, which would wait for the mutex for ever.
     state: Mutex<State>,
-    /// Number of each key. A key is added before its document is inserted, and deleted after its document was removed.
+    /// Dictionary from each key to its number. A key is added before its document is inserted, and deleted after its
+    /// document was removed.
     numbers: Py<PyDict>,
 }
 

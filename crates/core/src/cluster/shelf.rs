@@ -20,8 +20,8 @@ const FIRST_FRONT: usize = 4;
 /// Factor by which the front grows per round.
 const GROWTH: usize = 4;
 
-/// Smallest number of asking documents of a shelf that becomes a block because too many pairs would be listed. A row of
-/// a block takes as many bytes as about four listed pairs, so smaller blocks save nothing.
+/// Minimum number of asking documents with which a shelf becomes a block, if otherwise too many pairs would be listed.
+/// A row of a block takes as many bytes as about four listed pairs, so smaller blocks save nothing.
 const LEAST_ASKING: usize = 5;
 
 /// Limits above which the pairs of a shelf become a [`Block`](super::Block) and are not listed one by one.

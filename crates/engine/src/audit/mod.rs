@@ -23,8 +23,8 @@
 //!
 //! # Method
 //!
-//! 1. Kept documents are drawn with equal chances, by the seed of the spec (`draw`). In most runs, all of them are
-//!    drawn.
+//! 1. Kept documents are drawn with equal chances, by the seed of the spec (`draw`). In most runs, all kept documents
+//!    are drawn.
 //! 2. The audit searches for documents whose sketches are near (similar to) that of a drawn document. In a small
 //!    corpus, or if a number of documents was requested, the sketch is compared with all others (`near`). Otherwise the
 //!    audit uses bands of its own, which find a pair with a probability that follows from its two sketches (`bands`).

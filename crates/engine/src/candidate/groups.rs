@@ -101,7 +101,7 @@ struct GroupsHeader {
 /// Groups while they are being found.
 pub(crate) struct NewGroups<'a> {
     held: Vec<u32>,
-    /// Maximum number of words in memory. If there are more, all of them go to disk.
+    /// Maximum number of words in memory. If the groups have more words, all groups go to disk.
     most: usize,
     folder: Option<&'a Path>,
     spilled: Option<(Temporary, u64)>,

@@ -228,7 +228,7 @@ impl DedupRun {
     }
 }
 
-/// Returns which outputs are folders, if the resumed run ended while it put its outputs in place.
+/// Returns, for each output, whether it is a folder, if the resumed run ended while it put its outputs in place.
 fn were_folders(outputs: &Outputs, work: Option<&WorkOptions>) -> Result<Option<Vec<bool>>, Error> {
     match work {
         Some(work) if work.resume => work::was_finishing(&work.folder, &outputs.names()),
@@ -415,7 +415,7 @@ impl DedupOutcome {
         &self.reading.rejected
     }
 
-    /// Returns the number of rejected records, and the first of them in words, for messages.
+    /// Returns the number of rejected records, and the first rejected records in words, for messages.
     #[must_use]
     pub fn rejected_records(&self) -> RejectedRecords {
         RejectedRecords::new(&self.reading.documents, &self.reading.rejected, &self.corpus)

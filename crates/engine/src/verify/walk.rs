@@ -33,8 +33,8 @@ const AHEAD_BYTES: u64 = 1 << 20;
 /// Number of documents at which a task ends. A task is a list of small neighbourhoods for one thread, and also ends at
 /// `TASK_BYTES` bytes of text.
 ///
-/// Most neighbourhoods have two documents. A task for each of them cost more than the decision: two locks of a mutex
-/// and a system call. The rows of 64 sketches of 128 registers take 32 KiB, so they stay in the cache.
+/// Most neighbourhoods have two documents. A task for each small neighbourhood cost more than the decision: two locks
+/// of a mutex and a system call. The rows of 64 sketches of 128 registers take 32 KiB, so they stay in the cache.
 const TASK_DOCUMENTS: usize = 64;
 const TASK_BYTES: u64 = 64 << 10;
 

@@ -105,7 +105,7 @@ fn a_sample_of_all_documents_is_the_truth() {
             );
             assert_eq!((audit.documents, audit.kept), (300 - audit.removed, 300 - audit.removed));
             assert_eq!([audit.recall, audit.low, audit.high], [recall(&decisions, missed); 3]);
-            // With so few documents, the default audit also compares all of them.
+            // With so few documents, the default audit also compares all documents.
             assert_eq!(documents.dedup(&settings.audit(AuditSize::Affordable)).audit, Some(audit));
         }
     }

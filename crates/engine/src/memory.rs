@@ -12,8 +12,8 @@ const PROGRAM_BYTES: u64 = 48 * MIB;
 const THREAD_BYTES: u64 = 40 * MIB;
 /// Smallest limit that [`MemoryLimit::new`] accepts.
 const LEAST_BYTES: u64 = 128 * MIB;
-/// Bytes per document that stay in memory until the run ends, even if documents are on disk. They hold the place in
-/// keeper order, the first equal document, the neighbourhood and the decision.
+/// Number of bytes per document that stay in memory until the run ends, even if documents are on disk. They hold the
+/// place in keeper order, the first equal document, the neighbourhood and the decision.
 pub(crate) const DOCUMENT_BYTES: u64 = 32;
 /// Memory limit if the memory of the machine cannot be determined: 4 GiB.
 const UNKNOWN_BYTES: u64 = 4096 * MIB;

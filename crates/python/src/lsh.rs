@@ -27,7 +27,7 @@ use crate::texts::{
     utf8,
 };
 
-/// Bytes of documents that `insert_many` inserts between two checks for cancellation.
+/// Number of bytes of documents that `insert_many` inserts between two checks for cancellation.
 const PART_BYTES: usize = 4 << 20;
 /// Version of the pickle format that this module writes.
 const PICKLE_VERSION: u32 = 1;

@@ -22,9 +22,9 @@ use crate::texts::{
     utf8, utf8_and_pairs, whole,
 };
 
-/// Bytes of text per thread in a block of a list. Strings that are not ASCII are copied before they are sketched, and
-/// the copies of a small block are still in the cache then. Measured once each on a busy machine: 441 MB of text per
-/// CPU second with 16 MiB, 470 MB with 2 MiB.
+/// Number of bytes of text per thread in a block of a list of texts. Strings that are not ASCII are copied before they
+/// are sketched, and the copies of a small block are still in the cache then. Measured once each on a busy machine: 441
+/// MB of text per CPU second with 16 MiB, 470 MB with 2 MiB.
 const BLOCK_BYTES: usize = 2 << 20;
 
 thread_local! {

@@ -209,7 +209,7 @@ impl Output {
         self.threads
     }
 
-    /// Returns the maximum bytes that threads keep in memory before they are written.
+    /// Returns the maximum number of bytes that threads keep in memory before the bytes are written.
     pub(crate) fn buffer_bytes(&self) -> u64 {
         self.buffer_bytes
     }

@@ -265,7 +265,7 @@ const FREE_NANOSECONDS: u64 = 120_000_000;
 /// document.
 const RUN_NANOSECONDS_PER_BYTE: u64 = 6;
 const RUN_NANOSECONDS_PER_DOCUMENT: u64 = 1500;
-/// Bytes of a short document.
+/// Number of bytes of a short document.
 const SHORT_BYTES: u64 = 300;
 /// Reciprocal of the share of the run's time that an audit may take.
 const RUN_SHARE: u64 = 20;

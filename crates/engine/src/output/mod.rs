@@ -19,7 +19,7 @@ use crate::read::Reading;
 pub use self::findings::Findings;
 pub use self::summary::Summary;
 
-/// Bytes of a file that are copied at a time.
+/// Number of bytes of a file that are copied at a time.
 const BLOCK_BYTES: u64 = 1 << 20;
 
 /// Destination of the records of an output.

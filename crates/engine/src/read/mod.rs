@@ -36,7 +36,7 @@ pub(crate) mod ranks;
 pub(crate) mod rejected;
 pub(crate) mod rejects;
 
-/// Bytes of a single file that must be read before the number of its documents is estimated from them.
+/// Number of bytes of a single file that must be read before the number of its documents is estimated from these bytes.
 const SAMPLE_BYTES: u64 = 16 << 20;
 /// Largest number of bytes per chunk, which one thread reads at a time. Chunks are large enough that handing them out
 /// costs little, and small enough that all threads finish at about the same time.

@@ -20,7 +20,7 @@ use crate::rows::RowLayout;
 
 /// Maximum number of documents per task of a scan.
 const TOGETHER: usize = 16;
-/// Bytes of heads that are compared together and stay in the cache.
+/// Number of bytes of heads that are compared together and stay in the cache.
 const STRETCH_BYTES: usize = 32 << 10;
 
 /// Cost of comparing all parity bits, without folding, in instructions per eight pairs. Each word of the bits costs

@@ -62,7 +62,7 @@ pub(crate) struct Sets<'a> {
     whole_bytes: u64,
 }
 
-/// Bytes of text that are loaded together if two consecutive documents are needed again.
+/// Number of bytes of text that are loaded together if two consecutive documents are needed again.
 const AGAIN_BYTES: u64 = 16 << 10;
 /// Slot of a document whose set is not in memory.
 const NONE: u32 = u32::MAX;

@@ -710,7 +710,7 @@ mod tests {
             assert!(sets.marks.size_bytes() <= 16 << 10, "{} bytes of marks", sets.marks.size_bytes());
             assert!(sets.all_bytes() <= 64 << 10, "{} bytes", sets.all_bytes());
         });
-        // If no mark fits into its share of the memory, no marks are made and the pairs stay open.
+        // If no mark fits into its share of the memory, no marks are made, and no pair is rejected by marks.
         with_sets(&texts, Budget { bytes: 1 << 10, ..budget }, |sets| {
             let mut others: Vec<u32> = (1..400).collect();
             assert_eq!(sets.bound(0, &mut others, 0.9).unwrap(), 0);

@@ -679,7 +679,7 @@ def make_dedup(
     ids: Sequence[Any] | None,
     spools: tuple[Spool, ...],
 ) -> Dedup[T]:
-    """Makes the result of a run, whose decisions have the ids of the data."""
+    """Makes the result of a run. Its decisions have the ids of the data."""
     index, of, similarity = (column.to_list() for column in run.removed())
     mask: list[bool] = run.kept_mask().to_list()
 

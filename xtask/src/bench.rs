@@ -463,7 +463,7 @@ pub fn path(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Returns the path of a corpus of the shared data, which is decompressed on first use.
+/// Returns the path of a corpus of the shared data. The corpus is decompressed on first use.
 pub fn unpack(data: &str, name: &str) -> Result<PathBuf> {
     let unpacked = work().join(format!("{name}.jsonl"));
     if !unpacked.exists() {

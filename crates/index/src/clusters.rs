@@ -193,7 +193,7 @@ impl Index {
         Ok(groups)
     }
 
-    /// Finds the clusters of one neighbourhood, whose groups are `shelves`.
+    /// Finds the clusters of one neighbourhood. `shelves` are the groups of the neighbourhood.
     fn stars(
         &self,
         view: &View<'_>,

@@ -121,7 +121,7 @@ struct SlotLink {
     before: u32,
 }
 
-/// Returns the upper half of a band key, which serves as its hash.
+/// Returns the upper half of a band key. This half is the hash of the key.
 #[inline]
 fn upper(key: u64) -> u32 {
     (key >> 32) as u32

@@ -47,7 +47,7 @@ const CHUNKS_WAITING: u64 = 32;
 /// Approximate number of segments in the work folder, unless segments would be smaller than `LEAST_SEGMENT_BYTES`.
 const SEGMENTS: u64 = 256;
 const LEAST_SEGMENT_BYTES: u64 = 1 << 20;
-/// Number of records at the start of the input, of which at least one must have the text field.
+/// Number of records at the start of the input. At least one of these records must have the text field.
 const SOUGHT_IN: u64 = 1000;
 /// The reject code of a record whose text is null.
 const NULL: &str = "null";

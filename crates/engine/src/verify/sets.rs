@@ -407,8 +407,8 @@ impl<'a> Sets<'a> {
         })
     }
 
-    /// Returns the size and the parity bits of the set of a document, which are kept as its mark. Returns `None` if the
-    /// set is huge or has weights, or if there are too many marks.
+    /// Returns the size and the parity bits of the set of a document. Both are kept as the mark of the document.
+    /// Returns `None` if the set is huge or has weights, or if there are too many marks.
     fn parity(&mut self, document: u32) -> Result<Option<(u32, &[u32])>, Error> {
         let slot = self.mark(document)?;
         Ok(slot.map(|slot| (self.marks.sizes[slot], self.marks.words(slot))))

@@ -174,7 +174,7 @@ pub(crate) struct NeighbourhoodRef<'a> {
     pub meeting: Meeting<'a>,
 }
 
-/// Shelves or pairs of a neighbourhood, whose documents are numbered in keeper order.
+/// Shelves or pairs of a neighbourhood. The documents of the neighbourhood are numbered in keeper order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Meeting<'a> {
     /// Shelves in memory.

@@ -63,7 +63,7 @@ pub(crate) struct DocumentColumns {
     /// The part of each sketch that is kept, in the layout of [`RowLayout`].
     pub(super) rows: Sketches,
     pub(super) placed_rows: Option<Sketches>,
-    /// Whether `rows` also holds the rows of earlier documents, which were borrowed by [`lend_rows`](Self::lend_rows).
+    /// Whether `rows` also holds the rows of earlier documents, borrowed by [`lend_rows`](Self::lend_rows).
     is_borrower: bool,
 }
 

@@ -1,5 +1,5 @@
 //! Neighbourhoods: documents that may be near-duplicates of one another, and the search for the pairs among them. A
-//! *shelf* (bucket) has the documents with one band key. A [`Judge`] answers whether two documents are similar.
+//! *shelf* has the documents with one band key. A [`Judge`] answers whether two documents are similar.
 
 use crate::candidate::shelf::Shelves;
 

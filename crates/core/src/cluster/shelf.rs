@@ -1,5 +1,5 @@
-//! One shelf in a round: which members wait, and which pairs are compared next. A shelf (bucket) has the documents with
-//! one band key.
+//! One shelf in a round: which members wait, and which pairs are compared next. A shelf has the documents with one band
+//! key.
 //!
 //! - **Idea.** The pairs of a shelf follow from the states of its members, and from no other shelf. The number of
 //!   members that a document waits for is the sum over its shelves. A document comes to the front if it is not behind

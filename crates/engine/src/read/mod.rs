@@ -413,6 +413,9 @@ impl<'a> Desk<'a> {
         let (held, before) = (self.reading.documents.held_len(), self.reading.documents.len());
         self.pending.ranks.append(&mut part.ranks.clone(), held as u32);
         self.reading.ranks.append(&mut part.ranks, before as u32);
+        if self.plan.threads > 1 {
+            self.reading.documents.touch_ahead(part.columns.len(), self.plan.threads);
+        }
         self.reading.documents.append(&mut part.columns, self.progress.lines);
         part.columns.clear();
         for mut rejected in part.rejected {

@@ -346,6 +346,11 @@ impl Documents {
         self.held.append(part, first_line);
     }
 
+    /// Touches reserved memory for the rows of the next `documents` documents, with `threads` threads.
+    pub(crate) fn touch_ahead(&mut self, documents: usize, threads: usize) {
+        self.held.touch_ahead(documents, threads);
+    }
+
     /// Swaps the rows in memory into the empty columns of the next part, until [`append`](Self::append) returns them.
     pub(crate) fn lend_rows(&mut self, borrower: &mut DocumentColumns) {
         self.held.lend_rows(borrower);

@@ -193,7 +193,20 @@ impl<'a, F: FnMut(Decided) + Send> Ledger<'a, F> {
         };
         decided(Decided { before: undecided[verified.next], removed: documents_of(&removed) });
         let fresh = Fresh::default();
-        Ok((Self { plan, undecided, removed, spared, fresh, checkpoints, unreported: vec![], waiting: 0, decided }, verified))
+        Ok((
+            Self {
+                plan,
+                undecided,
+                removed,
+                spared,
+                fresh,
+                checkpoints,
+                unreported: vec![],
+                waiting: 0,
+                decided,
+            },
+            verified,
+        ))
     }
 }
 

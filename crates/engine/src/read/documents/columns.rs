@@ -1,6 +1,7 @@
 //! Columns of consecutive documents, in memory.
 
 use std::ops::Range;
+use std::thread;
 
 use minwise::sketch::Sketches;
 use minwise_corpus::RecordPlace;
@@ -229,6 +230,26 @@ impl DocumentColumns {
     /// Returns the kept sketch rows of a range of documents.
     pub(super) fn rows(&self, documents: Range<usize>) -> impl Iterator<Item = &[u32]> {
         documents.map(|at| self.rows.row(at))
+    }
+
+    /// Fills `keys` with the keys of one band for all documents, with several threads.
+    pub(super) fn fill_band_keys(&self, band: usize, rows: &RowLayout, threads: usize, keys: &mut [u64]) {
+        /// Minimum number of keys per thread, because starting a thread takes as long as computing some fewer keys.
+        const LEAST: usize = 1 << 14;
+        let part = keys.len().div_ceil(threads.max(1)).max(LEAST);
+        let fill = |first: usize, keys: &mut [u64]| {
+            for (at, key) in (first..).zip(keys) {
+                *key = rows.key(band, self.rows.row(at));
+            }
+        };
+        if part >= keys.len() {
+            return fill(0, keys);
+        }
+        thread::scope(|scope| {
+            for (first, keys) in (0..).step_by(part).zip(keys.chunks_mut(part)) {
+                scope.spawn(move || fill(first, keys));
+            }
+        });
     }
 
     /// Returns the keys of one band for all documents.

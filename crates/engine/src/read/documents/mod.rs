@@ -378,10 +378,11 @@ impl Documents {
     }
 
     /// Moves the documents in memory to an unnamed temporary file in `folder`, or in the temporary folder of the
-    /// system. `rows` states which band keys are stored.
+    /// system, with several threads. `rows` states which band keys are stored.
     pub(crate) fn spill(
         &mut self,
         rows: Option<&RowLayout>,
+        threads: usize,
         folder: Option<&Path>,
     ) -> Result<Arc<Temporary>, Error> {
         let file = match &self.temporary {
@@ -389,8 +390,8 @@ impl Documents {
             None => Arc::clone(self.temporary.insert(Arc::new(Temporary::create(folder)?))),
         };
         let mut sections = [const { 0..0 }; SegmentSection::ALL.len()];
-        segment::write(&self.held, rows, |section, bytes| {
-            let begin = file.append(bytes)?;
+        segment::write(&self.held, rows, threads, |section, bytes| {
+            let begin = file.append_with(bytes, threads)?;
             let range = &mut sections[section as usize];
             // Parts of one section are contiguous, because nothing else is written to the file meanwhile.
             if range.start == range.end {
@@ -416,9 +417,10 @@ impl Documents {
     pub(crate) fn write_held(
         &self,
         rows: Option<&RowLayout>,
+        threads: usize,
         sink: impl FnMut(SegmentSection, &[u8]) -> Result<(), Error>,
     ) -> Result<usize, Error> {
-        segment::write(&self.held, rows, sink)?;
+        segment::write(&self.held, rows, threads, sink)?;
         Ok(self.held.len())
     }
 

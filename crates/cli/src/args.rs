@@ -241,7 +241,7 @@ pub struct DedupArgs {
     pub sketch: SketchArgs,
 
     /// Measure the recall: compare N of the kept documents with all others, and count those that repeat another one. `auto`
-    /// compares as many as take 5 % of the run time or 0.2 s, which is usually all of them. `off` or 0 measures nothing.
+    /// compares as many as take 5 % of the run time or 0.2 s, which is all of them in a small corpus. `off` or 0 measures nothing.
     #[arg(
         long,
         value_name = "N",

@@ -130,7 +130,9 @@ def measured(audit: dict[str, Any] | None) -> str:
         # duplicates.
         repeats = f"{'were' if missed > 1 else 'was'} found to repeat"
     repeat = f"{f'{missed:,}' if missed else 'none'} of {of} {repeats} another one"
-    if kept == 1:
+    if kept == 0:
+        repeat = "no kept document has a text"
+    elif kept == 1:
         repeat = f"the kept document repeats {'another' if missed else 'no other'} one"
     if audit["recall"] is None:
         return f"not measured, because none was removed and {repeat}{'' if documents == kept else MORE}"

@@ -259,7 +259,7 @@ fn dedup() {
           --audit <N>
               Measure the recall: compare N of the kept documents with all others, and count those that
               repeat another one. `auto` compares as many as take 5 % of the run time or 0.2 s, which is
-              usually all of them. `off` or 0 measures nothing
+              all of them in a small corpus. `off` or 0 measures nothing
 
               [default: auto]
 

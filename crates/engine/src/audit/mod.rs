@@ -244,7 +244,8 @@ impl<'a> AuditedRun<'a> {
         };
         let (kept, documents) = (draw.kept(), draw.len(misses.halvings));
         let drawn = if documents == kept { 1.0 } else { documents as f64 / kept as f64 };
-        let least = bands.as_ref().map_or(1.0, AuditBands::least);
+        // If nothing is kept, nothing is missed, although all references were searched by bands.
+        let least = bands.as_ref().filter(|_| kept > 0).map_or(1.0, AuditBands::least);
         let found = SampledMisses { found, seen: &seen, open: misses.open, covariance, drawn, least };
         Ok(Audit::new(kept, documents, found))
     }

@@ -39,9 +39,9 @@ MAY_BE_EMPTY = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".warc")
 def _is_skipped(path: str) -> bool:
     """Reports whether the command skips a file of a folder.
 
-        Skipped files are system files, lock files of Office, and files such as `_SUCCESS` of Spark, whose names begin
-        with `.` or `_` and have no extension of records. Empty files are skipped, too, if their format does not allow
-        them, such as parts of a table without extensions.
+    Skipped files are system files, lock files of Office, and files such as `_SUCCESS` of Spark, whose names begin with
+    `.` or `_` and have no extension of records. Empty files are skipped, too, if their format does not allow them, such
+    as parts of a table without extensions.
     """
     name = os.path.basename(path)
     if name.lower() in (".ds_store", "thumbs.db", "desktop.ini") or name.startswith("~$"):

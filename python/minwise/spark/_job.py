@@ -138,9 +138,9 @@ def _texts(ignored: Any, column: str) -> list[str]:
 def _limits(given: dict[str, Any]) -> dict[str, int | None]:
     """Takes the limits that only tests change out of the arguments.
 
-        `shelf` limits the documents of a shelf, and `listed` the listed pairs of a round. `asking` and `pairs` are the
-        smallest size of a block. `driver` limits the memberships that the driver takes, and `here` the bytes of texts
-        whose pairs the driver compares.
+    `shelf` limits the documents of a shelf, and `listed` the listed pairs of a round. `asking` and `pairs` are the
+    smallest size of a block. `driver` limits the memberships that the driver takes, and `here` the bytes of texts whose
+    pairs the driver compares.
     """
     return {name: given.pop(f"_{name}", None) for name in ("shelf", "asking", "pairs", "listed", "driver", "here")}
 

@@ -17,7 +17,7 @@ from ._rounds import Rounds, rounds_of
 from ._rows import Columns, choose
 from ._rows import column as column_of
 from ._tasks import Job
-from ._work import Work, batches_by_bytes, describe, refuse_existing
+from ._work import Work, batches_by_bytes, described, refuse_existing
 
 
 class _Ready:
@@ -217,11 +217,8 @@ def compare_here(ready: _Ready, rounds: Rounds, before: tuple[int, int]) -> bool
     """
     assert ready.work is not None
     ranks, number = rounds.ranks()
-    describe(ready.work.spark, "minwise: texts")
-    try:
+    with described(ready.work.spark, "minwise: texts"):
         texts = _shelves.texts_here(ready.df, ready.against, ready.columns, ready.job, ranks, number, before)
-    finally:
-        describe(ready.work.spark, None)
     return rounds.run_here(texts)
 
 

@@ -161,15 +161,12 @@ class Work:
         done = self.counts(step)
         if done is not None:
             return done
-        describe(self.spark, f"minwise: {step}")
-        try:
+        with described(self.spark, f"minwise: {step}"):
             counts = make()
             if defer and counts.get("is_table") is False and self._fields is None:
                 self._deferred.append({"token": self.token, "step": step, "fields": None, "counts": json.dumps(counts)})
             else:
                 self._write(step, counts)
-        finally:
-            describe(self.spark, None)
         self._done[step] = counts
         self.computed += 1
         if step.startswith("round"):
@@ -266,13 +263,22 @@ def fetched_whole(frame: Any, bytes: int, *keys: str) -> Any:
     return pa.concat_tables(fetched(frame, bytes, *keys))
 
 
-def describe(spark: Any, text: str | None) -> None:
-    """Sets the description of the next jobs in the web interface of Spark; None removes it.
+@contextmanager
+def described(spark: Any, text: str) -> Iterator[None]:
+    """Sets the description of jobs in the web interface of Spark, and restores the earlier description on exit.
 
     Does nothing if there is no SparkContext.
     """
+    context, before = None, None
     try:
-        spark.sparkContext.setJobDescription(text)
+        context = spark.sparkContext
+        before = context.getLocalProperty("spark.job.description")
+        context.setJobDescription(text)
     except Exception:  # noqa: BLE001
         # Spark Connect and Sail have no SparkContext.
-        return
+        context = None
+    try:
+        yield
+    finally:
+        if context is not None:
+            context.setJobDescription(before)

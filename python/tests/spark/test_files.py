@@ -152,6 +152,8 @@ def test_outputs_of_the_program(sail: Any, tmp_path: Path) -> None:
         return program._run(program.parser().parse_args([*words, *more]), sail)
 
     sail.range(3).write.parquet(str(out))
+    with pytest.raises(minwise.InputError, match="`against`: .*nothing` cannot be read"):
+        run("--output", str(tmp_path / "new"), "--against", str(tmp_path / "nothing"))
     with pytest.raises(minwise.SettingError, match="`output`: there is something at"):
         run("--output", str(out))
     assert not work.exists()

@@ -84,8 +84,8 @@ def _read(spark: Any, setting: str, paths: list[str], format: str | None) -> Any
     why = "there is no table"
     try:
         df = reader.load(paths if len(paths) > 1 else paths[0])
-        # Spark Connect looks at the path only when the columns are asked for. For a path that does not exist, Sail returns
-        # a table without columns.
+        # Spark Connect looks at the path only when the columns are asked for. For a path that does not exist, Sail
+        # returns a table without columns.
         if df.columns:
             return df
     except Exception as error:  # noqa: BLE001

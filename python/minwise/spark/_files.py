@@ -292,7 +292,8 @@ def _dedup_files(
     apart("work", work, tops)
     apart("work", work, [output])
     limits = _job._limits(same)
-    chosen = _settings.check(same)
+    # `_ignored_files` are the files of `python -m minwise.spark --ignore-text`.
+    chosen = _settings.check({name: value for name, value in same.items() if name != "_ignored_files"})
     plan = _settings.plan(chosen)
     fields = list(keep_fields(plan["keep"]))
     options = [("null", plan["null"])]
@@ -317,7 +318,7 @@ def _dedup_files(
     df = frame(files, fields)
     given = frame(references, []) if references else None
     identity = {"inputs": _identity(files), "against_files": _identity(references), "options": [list(option) for option in options], "output": os.path.abspath(output)}
-    ready = _job._Ready(df, given, None, None, None, same, work, resume, "dedup_files", columns, identity)
+    ready = _job._Ready(df, given, text, None, None, same, work, resume, "dedup_files", columns, identity)
     assert ready.work is not None
     folder = ready.work
     if os.path.isdir(output) and os.listdir(output) and folder.counts("decisions") is None:

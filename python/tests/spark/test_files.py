@@ -251,6 +251,15 @@ def test_the_program_reads_as_the_command_does(sail: Any, command: Command, tmp_
         decided, expected = command.dedup(rows, *more)
         assert (summary.read, summary.removed) == (12, expected["removed"]) == (12, len(decided)), name
     assert summary.removed == 6, "without the form, every second text repeats the one before"
+    # Files of records are read in the same way. Their field, too, is the one of `--text-field`.
+    (ignored / "form.jsonl").write_text(json.dumps({"text": "none", "body": form}) + "\n", encoding="ascii")
+    inputs = command.write([{**row, "text": "none", "body": row["text"]} for row in rows])
+    for name, more in (("files-plain", []), ("files", ["--ignore-text", ignored])):
+        own = ["--files", "--input", inputs, "--text-field", "body", "--audit", "off", "--output", tmp_path / f"{name}-out", "--work", tmp_path / f"{name}-work"]
+        read = program._run(program.parser().parse_args([str(word) for word in (*own, *more)]), sail)
+        command("dedup", inputs, "--text-field", "body", *more, "--output", tmp_path / f"{name}.jsonl")
+        assert (tmp_path / f"{name}-out" / inputs.name).read_bytes() == (tmp_path / f"{name}.jsonl").read_bytes()
+    assert read.removed == 6
     for option in ("--order-by", "--format"):
         with pytest.raises(minwise.SettingError, match="files are read in the order"):
             program._run(program.parser().parse_args([*map(str, words[:2]), "--files", "--output", "o", "--work", "w", option, "row"]), sail)

@@ -18,7 +18,7 @@ from ._files import apart
 from ._sail import SailServer
 from ._settings import REFUSED, SUPPORTED, require
 from ._summary import Summary, show
-from ._work import first_line, refuse_existing
+from ._work import first_line
 
 #: Options whose values are numbers, with the type of each.
 NUMBERS: dict[str, Callable[[str], Any]] = {
@@ -137,11 +137,10 @@ def _run(words: argparse.Namespace, spark: Any) -> Summary:
             if getattr(words, name):
                 why = "files are read in the order of their paths and lines, by the reader of the command"
                 raise SettingError(f"`{name}`: {why}", hint=f"leave out `--{name.replace('_', '-')}`", settings=[name])
-        if words.decisions:
-            refuse_existing(spark, "decisions", words.decisions)
-        done = dedup_files(spark, words.input, words.output, against=words.against, **common)
-        if words.decisions:
-            done.decisions.write.mode("error").parquet(words.decisions)
+        tables = {"decisions": (words.decisions, "decisions")} if words.decisions else {}
+        done = dedup_files(spark, words.input, words.output, against=words.against, _outputs=tables, **common)
+        for name, (path, table) in tables.items():
+            done.write(name, path, table)
         return done.summary
     df = _read(spark, "input", words.input, words.format)
     against = _read(spark, "against", words.against, words.format) if words.against else None

@@ -240,6 +240,10 @@ class FilesResult:
         """Table of the decisions, with one row per removed document: `id`, `duplicate_of` and `similarity`."""
         return self._work.table("decisions", _decide.DECISIONS).select("id", "duplicate_of", "similarity")
 
+    def write(self, name: str, path: str, table: str) -> None:
+        """Writes a table of the result, unless an earlier run of this job has written it already."""
+        self._work.write(name, path, table, lambda: getattr(self, table))
+
     def __repr__(self) -> str:
         of = self.summary
         return f"FilesResult(read={of.read}, kept={of.kept}, removed={of.removed}, rejected={of.rejected})"
@@ -291,7 +295,7 @@ def _dedup_files(
     apart("output", output, tops)
     apart("work", work, tops)
     apart("work", work, [output])
-    limits = _job._limits(same)
+    limits, outputs = _job._limits(same), same.pop("_outputs", {})
     # `_ignored_files` are the files of `python -m minwise.spark --ignore-text`.
     chosen = _settings.check({name: value for name, value in same.items() if name != "_ignored_files"})
     plan = _settings.plan(chosen)
@@ -318,7 +322,7 @@ def _dedup_files(
     df = frame(files, fields)
     given = frame(references, []) if references else None
     identity = {"inputs": _identity(files), "against_files": _identity(references), "options": [list(option) for option in options], "output": os.path.abspath(output)}
-    ready = _job._Ready(df, given, text, None, None, same, work, resume, "dedup_files", columns, identity)
+    ready = _job._Ready(df, given, text, None, None, same, work, resume, "dedup_files", columns, identity, outputs)
     assert ready.work is not None
     folder = ready.work
     if os.path.isdir(output) and os.listdir(output) and folder.counts("decisions") is None:

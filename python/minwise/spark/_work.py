@@ -191,6 +191,20 @@ class Work:
         output = {"path": path, "table": table}
         return self.counts(f"writing-{name}") == output and self.counts(f"written-{name}") in (None, output)
 
+    def write(self, name: str, path: str, table: str, make: Callable[[], Any]) -> None:
+        """Writes an output, which is a table of the result, unless an earlier run of this job has written it already."""
+        output = {"path": path, "table": table}
+        if self.counts(f"written-{name}") == output and exists(self.spark, path):
+            return
+        if not self.is_own(name, path, table):
+            # The path was checked before the job began, but another program may have written to it since, because a job
+            # may take hours.
+            refuse_existing(self.spark, name, path)
+            self.note(f"writing-{name}", output)
+        with batches_by_bytes(self.spark):
+            make().write.mode("overwrite").parquet(path)
+        self.note(f"written-{name}", output)
+
     def save(self, frame: Any, name: str) -> Any:
         """Writes a table to the folder, and returns it as a DataFrame that reads it back."""
         frame.write.mode("overwrite").parquet(self.at(name))

@@ -188,8 +188,13 @@ def test_outputs_of_the_program(sail: Any, tmp_path: Path) -> None:
     with pytest.raises(minwise.SettingError, match="`removed`: a job over files does not write it"):
         run("--files", "--output", str(tmp_path / "files"), "--removed", str(tmp_path / "gone"))
     with pytest.raises(minwise.SettingError, match="`decisions`: there is something at"):
-        files = ["--files", "--input", str(source), "--work", str(work), "--output", str(tmp_path / "files"), "--decisions", str(out)]
-        program._run(program.parser().parse_args(files), sail)
+        files = ["--files", "--input", str(source), "--work", str(tmp_path / "files-work"), "--output", str(tmp_path / "files")]
+        program._run(program.parser().parse_args([*files, "--decisions", str(out)]), sail)
+    # They are replaced if this job has written them, so that a killed program can be started again.
+    for _ in range(2):
+        summary = program._run(program.parser().parse_args([*files, "--decisions", str(tmp_path / "own")]), sail)
+        assert summary.removed == sail.read.parquet(str(tmp_path / "own")).count()
+    assert summary.steps_computed == 0
 
 
 def test_web_archives_are_refused(tmp_path: Path) -> None:

@@ -1,5 +1,8 @@
 //! Commands that the README and the guides show, typed into a shell. Guides with a test of their own are named in [`ELSEWHERE`].
 
+// The commands are those of a POSIX shell.
+#![cfg(unix)]
+
 use std::path::Path;
 
 use crate::newcomer::typed;

@@ -620,8 +620,8 @@ def xxh3_128(data, seed=0):
 def equality_key(text, shingling, how="nfkc+casefold"):
     """Returns the sixteen bytes that equal documents share.
 
-    They are the hash of the shingles in order, with eight little-endian bytes each. If there are no shingles, they are
-    the hash of the normalised text."""
+    The key is the hash of the shingles in order, each shingle as eight little-endian bytes. If there are no shingles,
+    the key is the hash of the normalised text."""
     hashes = shingles(text, shingling, how)
     if hashes:
         key = xxh3_128(b"".join(h.to_bytes(8, "little") for h in hashes), 0)

@@ -1,4 +1,4 @@
-//! Fuzz target for documents of every kind, which are made from any bytes.
+//! Fuzz target for text extraction from documents of every kind. The documents are made from the bytes of the fuzzer.
 //!
 //! Archives have checksums of their parts, so damage is found before any part is parsed. To reach the parsers, the
 //! bytes become the part with the text in a valid archive.

@@ -24,7 +24,7 @@ from ._errors import InputError, SettingError
 Source = tuple[Any, ...]
 R = TypeVar("R")
 
-#: Name of the text column in a run, if the name that the caller uses would mean a path to the run.
+#: Name of the text column in a run, if the column's own name would be read as a field path.
 TEXT = "minwise:text"
 #: Name of the id column in a run, if its usual name is taken by the text column. In a spool, this field has the
 #: original id.

@@ -54,7 +54,8 @@ test('a pasted text is checked, and the threshold says what is shown', async () 
       await page.click('text=Show all');
       assert.equal(await rows(), matches.length);
     }
-    // A match leads to its pair, with the passages of the check, and from there back to the same matches.
+    // A click on a match opens the page of its pair, which shows the passages of the check. The link back shows the
+    // same matches.
     await page.selectOption('#measure', '0');
     const [first] = matches.toSorted((a, b) => b.containment_of_query - a.containment_of_query);
     const leading = await page.locator('tbody td.leading').first().textContent();

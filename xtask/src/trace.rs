@@ -37,14 +37,14 @@ const SETTINGS: &str = "engine/src/settings/";
 /// Upper bound on the files that a record may pass through. The rule for crowded shelves added one file to the former
 /// 40.
 const MOST: usize = 41;
-/// Section of ARCHITECTURE.md that lists these files.
+/// Section of ARCHITECTURE.md that lists the files that a record passes through.
 const SECTION: &str = "## The way of one record\n";
 /// Number of pairs of documents in the smaller corpus.
 const PAIRS: u64 = 10;
 /// Share of a stage's work from which a file counts even if it hands nothing on.
 const MUCH: f64 = 0.05;
 
-/// Work of a file per record in one stage.
+/// Work that the code of one source file does for a record in one stage.
 #[derive(Debug, Default, PartialEq)]
 struct FileVisit {
     /// Instructions per record, in the file and in the functions that it calls.

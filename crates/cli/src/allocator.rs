@@ -15,7 +15,8 @@ use mimalloc::MiMalloc;
 use crate::exit::Exit;
 
 /// Largest allocation in bytes whose failure ends the process. A decoder may request as much memory as a damaged file
-/// claims to need. If such a larger allocation fails, the allocator returns null, and the decoder handles the failure.
+/// claims to need. If an allocation above this size fails, the allocator returns null, and the decoder handles the
+/// failure.
 const LARGEST: usize = 4 << 30;
 
 /// Whether messages are JSON. This copy of the printer's setting is static, because the allocator has no access to the
@@ -72,7 +73,8 @@ fn given(block: *mut u8, size: usize) -> *mut u8 {
 #[cold]
 fn refused(size: usize) -> ! {
     if IS_ENDING.swap(true, Ordering::SeqCst) {
-        // The thread that set `IS_ENDING` first prints the message and ends the process, which ends this thread, too.
+        // Another thread was the first to set `IS_ENDING`. It prints the message and ends the process, and this thread
+        // with it.
         loop {
             std::thread::sleep(std::time::Duration::from_secs(1));
         }

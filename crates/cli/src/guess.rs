@@ -39,7 +39,7 @@ const COMMANDS: [(&[&str], &str); 8] = [
     (&["tune", "params", "parameters"], "plan"),
 ];
 
-/// Commands of other archives, each with the words to type after `minwise`.
+/// Subcommands that other programs have for archives, each with the words to type after `minwise`.
 const INDEX_COMMANDS: [(&[&str], &str); 4] = [
     (&["search", "find", "ls"], "index list DIR --search TEXT"),
     (&["query", "lookup", "match"], "check FILE --index DIR"),

@@ -128,7 +128,7 @@ pub enum Warning {
     RepeatedIds {
         /// Number of documents that share their id with another document.
         documents: u64,
-        /// Example of such an id.
+        /// Example of an id that several documents have.
         example: String,
         /// Places of two documents with the example id.
         places: [String; 2],
@@ -150,16 +150,17 @@ pub enum Warning {
         /// Problem with the value of that document, as the end of a sentence.
         reason: String,
     },
-    /// Some records of a crawl are notes of repeated visits to a page. Such records have no text, and all are kept.
+    /// A crawl has revisit records, each of which notes a repeated visit to a page. Revisit records have no text, and
+    /// all are kept.
     Revisits {
-        /// Number of such records.
+        /// Number of revisit records.
         records: u64,
     },
     /// Groups of documents that share bands may give very many pairs.
     ManyPairs {
-        /// Number of such groups.
+        /// Number of groups of documents that may give very many pairs.
         groups: u64,
-        /// Number of pairs that these groups may give together.
+        /// Number of pairs that all groups may give together.
         pairs: u64,
         /// Number of documents of the largest group.
         documents: u64,

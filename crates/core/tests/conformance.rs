@@ -277,7 +277,7 @@ fn positional_sketches_see_the_order_of_halves_and_not_within_them() {
         let Claims { is_positional, is_fine, .. } = claims(method);
         assert_eq!(row == sketch(sketcher, &swapped), !is_positional, "{method}");
         assert_eq!(sketcher.exact(&document, &swapped) == 0.0, is_positional, "{method}");
-        // Fine positions also change within a half.
+        // Sketches with fine positions also notice a change of order inside a half.
         assert_eq!(row == sketch(sketcher, &within), !is_fine, "{method}");
     });
 }

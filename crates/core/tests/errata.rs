@@ -30,8 +30,8 @@ fn e_05_a_band_has_rows() {
     assert!((without_rows.probability(0.5) - 0.999_999).abs() < 5e-7);
 }
 
-/// Hassanian-esfahani 2018, Table 3, has mean squared errors of `MinHash` that no unbiased share of k registers can
-/// have. The greatest possible error is 1/(4k), which the library has at J = ½.
+/// Hassanian-esfahani 2018, Table 3, prints mean squared errors of `MinHash` above 1/(4k), the maximum for an unbiased
+/// estimate from k registers. The library reaches this maximum at J = ½.
 #[test]
 fn e_06_squared_errors_fall_with_the_registers() {
     const TRIALS: u64 = 400;

@@ -392,7 +392,7 @@ struct Document {
     keys: Vec<Hex>,
 }
 
-/// Returns the key to which a shingle folds. It is the register of the function x ↦ 1·x + 0.
+/// Returns the key to which a shingle folds. The key is the register of a sketch with the single function x ↦ 1·x + 0.
 fn fold(kernel: Kernel, shingle: u64, seed: u32) -> u32 {
     let mut register = [u32::MAX];
     kernel.minima(&[shingle], seed, Linear { a: &[1], b: &[0] }, &mut register);

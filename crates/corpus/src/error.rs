@@ -279,7 +279,7 @@ impl From<ErrorKind> for Error {
     }
 }
 
-/// Result of this crate's functions.
+/// `Result` with this crate's [`Error`].
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {

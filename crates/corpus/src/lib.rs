@@ -15,7 +15,9 @@
 //! | a record or a text of more than 8 MiB | in place and piece by piece, with [`scan_long`](Corpus::scan_long) or [`read_long`](Corpus::read_long) |
 //! | a compressed text file | by decompressing it in memory, up to the record limit |
 //! | a Word file, a PDF or another document that is not plain text | first with [`extract`], then from a temporary file that keeps its text |
-//! Files in a folder that are no documents are [skipped](Corpus::skipped); a file that cannot be read is a reject.
+//!
+//! A file of a folder that is no document is [skipped](Corpus::skipped). A file of a folder that cannot be read is a
+//! reject; a named file that cannot be read is an error.
 //!
 //! A bad record never stops a scan; the scan returns it as a [`Reject`] with its reason. An [`Error`] stops the run;
 //! its message has a hint where one helps.

@@ -12,7 +12,7 @@ pub enum FileProblem {
     Content {
         /// Place in the file, such as a header, a footer, or a row group and a column.
         place: String,
-        /// Fault at that place.
+        /// Fault of the file, in words.
         message: String,
     },
     /// A library cannot write the file.

@@ -1,7 +1,7 @@
 //! Records that are no documents.
 //!
-//! A reject is data, not a failure. It states the rule that the record breaks, so that rejects can be counted by
-//! their codes, and listed for the person who made the file.
+//! A reject is data, not a failure. A reject has a code, and names the rule that the record breaks. Rejects are
+//! counted by code, and listed for the person who made the file.
 
 use std::fmt;
 
@@ -48,7 +48,7 @@ pub struct RejectLine {
     /// Line or row of the record, from 1, and 1 for a file that is one document; null without a file.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub line: Option<u64>,
-    /// Id of the record, or null if none could be read.
+    /// Id of the record, or null if no id could be read.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub id: Option<String>,
     /// Stable code of the reason, in snake case.

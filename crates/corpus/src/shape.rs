@@ -113,7 +113,7 @@ impl ObjectMembers {
     }
 }
 
-/// A number in the form in which a column holds it.
+/// JSON number, as the 64-bit type of the column that holds the number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Number {
     Signed(i64),
@@ -324,7 +324,7 @@ impl ObjectMembers {
 pub(crate) struct Conflict {
     /// Names on the path to the values, the innermost first.
     names: Vec<String>,
-    /// The one or two records that do not fit, each with the kind of value that it has in the field.
+    /// One or two records that do not fit, each with the kind of its value in the field.
     pub(crate) seen: Vec<(At, &'static str)>,
 }
 

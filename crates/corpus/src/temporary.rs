@@ -102,7 +102,7 @@ impl TemporaryFolder {
             .map_err(|error| Error::path("make a temporary folder in", &folder, error))
     }
 
-    /// Returns the path of the folder.
+    /// Returns the path of the folder, which exists until the value is dropped.
     pub fn path(&self) -> &Path {
         self.0.path()
     }

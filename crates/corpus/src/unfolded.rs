@@ -42,8 +42,8 @@ pub(crate) struct StoredPiece {
     file: Arc<File>,
     /// Offset at which each row ends, counted from the start of the piece.
     ends: Vec<u64>,
-    /// For each group of rows that were written together: the number of its first row, and the number to be added to
-    /// an offset in the piece to get the offset in the file.
+    /// For each group of rows that were written together, the number of its first row, and the difference between an
+    /// offset in the file and the same offset in the piece.
     steps: Vec<(usize, u64)>,
 }
 

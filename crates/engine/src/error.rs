@@ -96,7 +96,7 @@ pub enum ErrorKind {
         field: String,
         /// Number of records that were examined.
         records: u64,
-        /// Fields of the first of these records.
+        /// Fields of the first examined record.
         fields: Vec<String>,
     },
     /// The text of a record is null, and the settings make that an error.

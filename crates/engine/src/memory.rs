@@ -144,23 +144,24 @@ impl WorkingMemory {
         Self { bytes: 0 }
     }
 
-    /// Returns the bytes for documents while they are read. With the bytes of [`waiting`](Self::waiting), they are half
-    /// of the working memory, because later data about all documents need the other half.
+    /// Returns the number of bytes for documents while they are read. With the bytes of [`waiting`](Self::waiting),
+    /// they are half of the working memory, because later data about all documents need the other half.
     pub(crate) fn reading(self) -> u64 {
         self.bytes / 2 - self.waiting()
     }
 
-    /// Returns the bytes for documents that one thread has read while another thread still reads earlier ones.
+    /// Returns the number of bytes for documents that one thread has read while another thread still reads earlier
+    /// documents.
     pub(crate) fn waiting(self) -> u64 {
         self.bytes / 8
     }
 
-    /// Returns the bytes of documents that are collected before they are written as one segment.
+    /// Returns the number of bytes of documents that are collected before they are written as one segment.
     pub(crate) fn segment(self) -> u64 {
         self.bytes / 8
     }
 
-    /// Returns the bytes that a list may take in memory. Longer lists go to disk.
+    /// Returns the number of bytes that a list may take in memory. Longer lists go to disk.
     pub(crate) fn held(self) -> u64 {
         self.bytes / 8
     }
@@ -170,17 +171,17 @@ impl WorkingMemory {
         usize::try_from(self.held() / bytes as u64).unwrap_or(usize::MAX)
     }
 
-    /// Returns the bytes of an output that threads keep in memory before they are written.
+    /// Returns the number of bytes of an output that threads keep in memory before the bytes are written.
     pub(crate) fn writing(self) -> u64 {
         self.bytes / 8
     }
 
-    /// Returns the bytes for a batch of neighbourhoods that are processed together.
+    /// Returns the number of bytes for a batch of neighbourhoods that are processed together.
     pub(crate) fn batch(self) -> u64 {
         self.bytes / 4
     }
 
-    /// Returns the bytes for whole documents, if the run holds no other data that grow with the corpus.
+    /// Returns the number of bytes for whole documents, if the run holds no other data that grow with the corpus.
     pub(crate) fn loaded(self) -> u64 {
         self.bytes / 2
     }

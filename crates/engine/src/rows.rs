@@ -85,7 +85,7 @@ impl RowLayout {
         }
     }
 
-    /// Returns the words of a row that the filter compares.
+    /// Returns the part of a row that the filter compares: the packed bits, or the whole row if it holds registers.
     pub(crate) fn compared<'a>(&'a self, row: &'a [u32]) -> &'a [u32] {
         self.bits(row).map_or(row, |(_, bits)| bits)
     }

@@ -90,7 +90,7 @@ pub enum ErrorKind {
     },
     /// No document can have this id.
     BadId {
-        /// The id, or its beginning.
+        /// Id of the document, or the beginning of the id.
         id: String,
         /// The reason.
         why: &'static str,

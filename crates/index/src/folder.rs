@@ -3,8 +3,7 @@
 //! | file | holds | changes |
 //! |---|---|---|
 //! | `header` | format version, settings, checksum; lines of text | never |
-//! | `lock` | the process that has the index open; empty after the index was closed | when the index is
-//! opened and closed |
+//! | `lock` | the process that has the index open; empty after the index was closed | when it is opened and closed |
 //! | `acknowledged` | the number of the last change that was acknowledged | with every change |
 //! | `store/` | all other data, in the files of the storage engine | with every change |
 //! | `repair/`, `store-before-repair/` | the new index of a repair, and the store that it replaces | while a repair runs |
@@ -183,7 +182,6 @@ impl Folder {
         self.acknowledge(sequence)
     }
 
-    /// Returns the path of the folder.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -83,7 +83,7 @@ pub struct StoredDocument {
     /// Text of the document; null if the archive keeps no texts.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub text: Option<String>,
-    /// Where the pages, slides, chapters or paragraphs of the text begin, in ascending order.
+    /// Beginnings of the pages, slides, chapters or paragraphs of the text, in ascending order.
     pub marks: Vec<Mark>,
 }
 

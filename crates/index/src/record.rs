@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::setters::setters;
 
-/// Where in a text a page, slide, chapter or paragraph begins.
+/// Beginning of a page, slide, chapter or paragraph in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
@@ -128,13 +128,13 @@ pub struct Entry {
     #[serde(serialize_with = "rfc3339")]
     #[cfg_attr(feature = "openapi", schema(value_type = String, format = DateTime))]
     pub added: u64,
-    /// Bytes of the text.
+    /// Number of bytes of the text.
     pub bytes: u64,
-    /// Characters of the text.
+    /// Number of characters of the text.
     pub characters: u64,
-    /// Tokens of the text; characters, if shingles are made of characters.
+    /// Number of tokens of the text, or of characters if shingles are made of characters.
     pub tokens: u32,
-    /// Distinct shingles of the text.
+    /// Number of distinct shingles of the text.
     pub shingles: u32,
 }
 

@@ -266,7 +266,8 @@ enum Item {
     Kept(Box<DocumentWrite>),
 }
 
-/// Collects documents into changes. Each document keeps the time at which it was first added.
+/// Collects documents into changes (transactions) of the index. Each document keeps the time at which it was
+/// first added.
 struct ImportIntake<'i> {
     index: &'i Index,
     threads: usize,

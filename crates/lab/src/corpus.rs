@@ -39,7 +39,7 @@ pub struct Made {
     /// Number of documents per chain of revisions. Each revision replaces words of the revision before. There are no
     /// other copies.
     pub revisions: Option<u64>,
-    /// Seed that selects one of the corpora with these settings.
+    /// Seed of the random numbers. Another seed gives another corpus with the same settings.
     pub seed: u64,
 }
 

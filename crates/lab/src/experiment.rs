@@ -120,12 +120,12 @@ impl<'a> Context<'a> {
         definition::typed(self.definition.settings(self.options.quick), "settings")
     }
 
-    /// Returns the values of the source.
+    /// Returns the published values of the definition, which the source prints.
     pub fn published<T: DeserializeOwned>(&self) -> Result<T> {
         definition::typed(self.definition.published.clone(), "published values")
     }
 
-    /// Returns the values of theory.
+    /// Returns the expected values of the definition, which follow from theory.
     pub fn expected<T: DeserializeOwned>(&self) -> Result<T> {
         definition::typed(self.definition.expected.clone(), "expected values")
     }

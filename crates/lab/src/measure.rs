@@ -13,9 +13,9 @@ use minwise::sketch::{Method, Sketcher};
 /// therefore stand in the same places.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShinglePair {
-    /// Shingles of one document.
+    /// Shingles of the first document.
     pub a: Vec<u64>,
-    /// Shingles of the other document.
+    /// Shingles of the second document.
     pub b: Vec<u64>,
 }
 

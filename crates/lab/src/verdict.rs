@@ -37,14 +37,14 @@ pub enum ExperimentVerdict {
     ShapeReproduced,
     /// A statement of the source does not hold here.
     NotReproduced {
-        /// Statements that do not hold, with the reasons.
+        /// Statements of the source that do not hold, with the reasons.
         because: Vec<String>,
         /// Errata about other wrong values.
         errata: Vec<String>,
     },
     /// The numbers of the source are impossible.
     NotReproducible {
-        /// Reasons why they are impossible.
+        /// Reasons why the numbers are impossible.
         because: Vec<String>,
         /// Errata that explain the impossible numbers.
         errata: Vec<String>,

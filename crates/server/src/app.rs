@@ -84,10 +84,10 @@ fn with_facts(mut api: OpenApi) -> OpenApi {
     let about = "An archive of documents, against which new documents are checked for shared text. Offsets are bytes of the \
                  UTF-8 text. Counts for Prometheus are at `/metrics` of the server, outside of this API.\n\n\
                  A token is a word, or one character of a script without spaces. A shingle is a number of tokens in a \
-                 row, five unless the archive was created with another setting. The containment of a text in another is \
-                 the share of its shingles that the other has. The Jaccard similarity is the number of shingles that both \
-                 have, divided by the number of shingles that one of them has or both. A passage is a stretch of text that \
-                 both share. Text that options of a check ignore is no evidence: its shingles do not count.";
+                 row, five unless the archive was created with another setting. The containment of a text in another text \
+                 is the share of its shingles that the other text has, too. The Jaccard similarity of two texts is the number \
+                 of shingles that both have, divided by the number of shingles that at least one of them has. A passage is a \
+                 stretch of text that two texts share. Text that options of a check ignore is no evidence: its shingles do not count.";
     info.description = Some(about.to_owned());
     api.info = info;
     // A server without `--tokens` needs no token, so the security of the API lists two alternatives: none,
@@ -155,7 +155,7 @@ fn describe_default(field: &mut RefOr<Schema>) {
     }
 }
 
-/// Returns the router of a server.
+/// Returns the router of a server: the API, its description, the metrics and the files of the page.
 pub(crate) fn router(state: SharedState) -> Router {
     let (routes, api) = api_routes().split_for_parts();
     // The description has only strings, numbers and lists, so encoding it cannot fail.
@@ -179,8 +179,8 @@ fn with_layers(app: Router<SharedState>, state: SharedState) -> Router {
         .layer(CatchPanicLayer::custom(|_| Problem::from(ProblemKind::Internal).into_response()))
         .layer(from_fn_with_state(state.clone(), admit))
         .layer(from_fn(show_problems_as_html))
-        // Compression is outside of `admit`, so that an answer holds its memory until its last byte is
-        // compressed and written.
+        // Compression is outside of `admit`, so that the memory reserved for an answer is released only after
+        // its last byte is compressed and written.
         .layer(compression())
         .layer(from_fn_with_state(state.clone(), observe))
         .with_state(state)

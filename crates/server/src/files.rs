@@ -19,14 +19,15 @@ pub(crate) struct UploadedFile {
     pub(crate) bytes: Bytes,
 }
 
-/// Title and metadata of a file, in place of those that the file states.
+/// Title and metadata of a file, which replace the title and the metadata that the file states.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct AboutFile {
     /// Title of the document, up to 64 KiB; without it, the title that the file states.
     #[schema(value_type = Option<String>)]
     title: Title,
-    /// Metadata of the document, up to 64 KiB. A field that is not here has the value that the file states.
+    /// Metadata of the document, up to 64 KiB. A field that is absent here has the value that the file
+    /// states.
     #[schema(value_type = Object)]
     metadata: Metadata,
 }
@@ -40,7 +41,7 @@ impl AboutFile {
     }
 }
 
-/// Id, title and metadata of one of several files, in place of those that the file states.
+/// Id, title and metadata of one of several files. Title and metadata replace those that the file states.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct AboutNamed {
@@ -49,7 +50,8 @@ pub(crate) struct AboutNamed {
     /// Title of the document, up to 64 KiB; without it, the title that the file states.
     #[schema(value_type = Option<String>)]
     title: Title,
-    /// Metadata of the document, up to 64 KiB. A field that is not here has the value that the file states.
+    /// Metadata of the document, up to 64 KiB. A field that is absent here has the value that the file
+    /// states.
     #[schema(value_type = Object)]
     metadata: Metadata,
 }

@@ -172,7 +172,8 @@ impl Gate {
         place.map_err(|_| Problem::from(ProblemKind::Busy).retry_after(1))
     }
 
-    /// Returns memory for a body or an answer, at first of 0 bytes. Dropping the value frees the memory.
+    /// Returns an empty reservation of memory for one request body or answer. Dropping the reservation frees its
+    /// memory.
     pub(crate) fn hold(&self) -> HeldMemory {
         HeldMemory { memory: Arc::clone(&self.held), most: self.units, permit: None }
     }

@@ -30,7 +30,8 @@ const HEADER_TIME: Duration = Duration::from_secs(30);
 const WRITE_TIME: Duration = Duration::from_secs(30);
 /// Divisor of the limit on connections: one client may have a quarter of all connections.
 const PARTS: usize = 4;
-/// Pause after the operating system failed to accept a connection, as it does if too many files are open.
+/// Pause after the operating system failed to accept a connection, for example because too many files are
+/// open.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Answers requests until `stop`, then ends all connections and jobs.

@@ -112,7 +112,7 @@ impl ProblemKind {
     }
 }
 
-/// Why a call failed.
+/// Reason why a call failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct Problem {
     /// Stable code of the problem, in snake case.

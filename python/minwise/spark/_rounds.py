@@ -1,5 +1,6 @@
 """Runs rounds until every document is decided. A round chooses pairs, screens them by their sketches and compares them
-exactly.
+exactly. A document asks in a round if it is compared with other documents of its shelves; a shelf has the documents
+with one band key.
 
 The choice of pairs depends on shelves and on similar pairs, and on no text or sketch. The driver chooses pairs itself
 (`DriverRounds`) if it has enough memory: 160 to 830 bytes per document and shelf. Otherwise, tasks choose the pairs
@@ -404,8 +405,8 @@ def _none(*names: str, similarity: bool = False) -> Any:
 
 
 class ClusterRounds(Rounds):
-    """Rounds whose pairs tasks choose. A task has some shelves, or some components of documents that similar pairs
-    connect.
+    """Rounds whose pairs tasks choose. Each task of a round takes some shelves, or some connected components of similar
+    documents, and chooses pairs of their documents.
 
     The states of documents are a table in the folder.
     """
@@ -450,7 +451,8 @@ class ClusterRounds(Rounds):
         return F.pmod(F.hash(*keys), F.lit(parts)).cast("bigint").alias("part")
 
     def _links(self) -> int:
-        """Returns an upper bound of the rows of all components, which are undecided documents and similar pairs."""
+        """Returns an upper bound on the number of rows of all components. A component has one row per undecided
+        document and one row per similar pair."""
         return self.documents + self.totals["similar"]
 
     def _shelves(self, states: Any, asked: list[str]) -> Any:

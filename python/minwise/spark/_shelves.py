@@ -1,4 +1,5 @@
-"""Makes the tables that rounds need: sketches, equal documents, shelves and texts."""
+"""Makes the tables that rounds need: sketches, equal documents, shelves and texts. A shelf has the documents with one
+band key."""
 
 from __future__ import annotations
 

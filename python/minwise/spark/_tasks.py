@@ -236,7 +236,7 @@ def lister() -> Callable[[Iterator[Any]], Iterator[Any]]:
 
 @checked
 def sorter(parts: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Makes a task that packs the entries of rows of the table of sketches by part."""
+    """Makes a task that groups the rows of the sketch table by part and packs each part."""
 
     def sort(batches: Iterator[Any]) -> Iterator[Any]:
         from minwise._minwise import spark_sort

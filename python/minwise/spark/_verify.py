@@ -16,18 +16,17 @@ from ._work import Work
 BUCKET_BYTES, BUCKET_PAIRS = SPARK_BUCKET_BYTES, SPARK_BUCKET_PAIRS
 #: Maximum number of buckets.
 MOST_BUCKETS = 100_000
-#: Maximum number of pairs whose documents are sent to every task, so that the table of texts is filtered before it is
-#: shuffled.
+#: Maximum number of pairs whose documents are broadcast to filter the table of texts before the shuffle.
 SMALL_PAIRS = 2_000_000
-#: Maximum number of pairs whose documents and buckets are sent to every task, so that texts are shuffled only to their
-#: buckets. This number of pairs takes some 100 MB.
+#: Maximum number of pairs whose documents and buckets are broadcast, so that each text is shuffled only to the buckets
+#: that need it. This number of pairs takes some 100 MB.
 FEW_PAIRS = 500_000
 
 
 def needed(table: Any, pairs: Any) -> Any:
     """Returns the rows of a table whose documents are in one of few pairs.
 
-    The documents are sent to every task, so that the table is filtered before it is shuffled.
+    The documents are broadcast to every task, so that the table is filtered before the shuffle.
     """
     from pyspark.sql import functions as F
 
@@ -52,8 +51,8 @@ def similar(work: Work, job: Job, pairs: Any, texts: Any, buckets: int, all: boo
 def in_tasks(work: Work, rows: Any, buckets: int) -> Any:
     """Distributes rows so that the task number of a row is its `bucket`, a number below `buckets`.
 
-    Sail cannot do this, so the rows are returned unchanged. Then a task may get several buckets, and a text once per
-    bucket.
+    Sail cannot do this, so the rows are returned unchanged. A task may then get several buckets, and gets a text once
+    for each bucket that needs it.
     """
     if work.numbers_tasks is False:
         return rows

@@ -156,7 +156,7 @@ class Work:
         """Runs a step unless it is done, and returns its counts.
 
         If `defer` is true and the step writes no table, its row is written to the manifest together with that of the
-        next step. A job that is killed between both runs the step again.
+        next step. If the job is killed between the two steps, this step runs again.
         """
         done = self.counts(step)
         if done is not None:
@@ -215,7 +215,7 @@ class Work:
 
         A large table is written in parts, because Spark Connect limits the size of a message.
         """
-        # The bound is half a message, because a plan may use the table several times and has its bytes each time.
+        # The bound is half a message, because a plan that uses the table twice contains its bytes twice.
         if table.nbytes <= MESSAGE_BYTES // 2:
             return self.spark.createDataFrame(table)
         rows = max(MESSAGE_BYTES * len(table) // table.nbytes, 1)

@@ -168,7 +168,7 @@ def decided_by(result: Any) -> Decided:
     return found
 
 
-#: Fields of a summary that the job does not count.
+#: Fields of a summary that are None, because the job does not compute them.
 UNCOUNTED = ("expected_recall", "expected_recall_low", "filter_compared", "filter_registers", "repaired")
 #: Fields of a summary that differ from those of the command, because they depend on the compared pairs and on the form
 #: of the input.

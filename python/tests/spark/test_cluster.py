@@ -306,7 +306,8 @@ def test_parts_decide_as_the_whole(limits: Limits) -> None:
 
 
 def test_rows_of_blocks_are_made_once() -> None:
-    """The driver makes each row of a block once per side, and each pair is in one task only."""
+    """The driver makes each row of a block twice, once for each side of the pairs, and each pair is in one task
+    only."""
     ranks = [bytes([1]) + number.to_bytes(3, "big") for number in range(80_000)]
     shelf = pa.table({"band": [0] * len(ranks), "key": [7] * len(ranks), "rank": pa.array(ranks, pa.binary())})
     none = pa.table({"rank": pa.array([], pa.binary()), "other": pa.array([], pa.binary())})

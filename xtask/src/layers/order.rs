@@ -29,9 +29,9 @@ pub const CRATES: [Crate; 8] = [
 ];
 
 const CORE: &[&str] = &[
-    // This module has only documentation.
+    // `errata` has only documentation.
     "errata",
-    // These modules format text for people.
+    // `figure`, `escape` and `sentence` format text for people.
     "figure",
     "escape",
     "sentence",
@@ -52,7 +52,7 @@ const CORE: &[&str] = &[
     "cluster",
     "keep",
     "spec",
-    // These objects contain their own spec.
+    // A sketch object contains its own spec.
     "sketch_object",
     "serde_form",
     "lsh",
@@ -60,7 +60,7 @@ const CORE: &[&str] = &[
 
 const CORPUS: &[&str] = &[
     "setters",
-    // These modules hold names and text for people.
+    // `format` to `annotation` hold names, errors and text for people.
     "format",
     "refusal",
     "problem",
@@ -69,7 +69,7 @@ const CORPUS: &[&str] = &[
     "error",
     "annotation",
     "quiet",
-    // These modules read and write bytes.
+    // `positional` to `output` read and write bytes.
     "positional",
     "compression",
     "members",
@@ -80,7 +80,7 @@ const CORPUS: &[&str] = &[
     "memory",
     "source",
     "output",
-    // These modules hold the rules for reading records, and the results.
+    // `field` to `shape` hold the rules for reading records, and the results.
     "field",
     "options",
     "column",
@@ -90,10 +90,10 @@ const CORPUS: &[&str] = &[
     "document",
     "found",
     "shape",
-    // These modules read open sources.
+    // `sources` and `container` read open sources.
     "sources",
     "container",
-    // These modules handle all sources of a run together.
+    // `input`, `corpus` and `write` handle all sources of a run together.
     "input",
     "corpus",
     "write",
@@ -110,13 +110,13 @@ const ENGINE: &[&str] = &[
     "weigh",
     "rows",
     "settings",
-    // These modules are the pipeline.
+    // `read` to `decide` are the pipeline.
     "read",
     "candidate",
     "verify",
     "audit",
     "decide",
-    // These modules publish the stages by name.
+    // `stages` re-exports the functions of the pipeline, for programs that call one stage at a time.
     "stages",
     "estimate",
     "accuracy",
@@ -131,7 +131,7 @@ const INDEX: &[&str] = &[
     "error",
     "progress",
     "fault",
-    // These modules hold the files on disk, and the form of each row.
+    // `settings` to `frequencies` hold the files on disk, and the form of each row.
     "settings",
     "folder",
     "store",
@@ -140,21 +140,21 @@ const INDEX: &[&str] = &[
     "in_place",
     "postings",
     "frequencies",
-    // These modules hold the open index.
+    // `prepare` to `counting` hold the open index.
     "prepare",
     "index",
     "sets",
     "counting",
-    // These modules change the index.
+    // `acknowledge` to `compact` change the index.
     "acknowledge",
     "remove",
     "add",
     "compact",
-    // These modules answer queries.
+    // `query` to `survey` answer queries.
     "query",
     "clusters",
     "survey",
-    // These modules check, repair and transfer an index.
+    // `check`, `repair` and `transfer` check an index, repair it, and move it to another folder.
     "check",
     "repair",
     "transfer",
@@ -162,7 +162,7 @@ const INDEX: &[&str] = &[
 ];
 
 const LAB: &[&str] = &[
-    // These modules are tools of the experiments.
+    // `data` to `concepts` are tools of the experiments.
     "data",
     "simulate",
     "corpus",
@@ -172,7 +172,7 @@ const LAB: &[&str] = &[
     "plot",
     "png",
     "concepts",
-    // These modules lead from a statement of a source to a verdict about it.
+    // `definition` to `report` lead from a statement of a source to a verdict about the statement.
     "definition",
     "check",
     "verdict",
@@ -186,9 +186,12 @@ const LAB: &[&str] = &[
 ];
 
 const SERVER: &[&str] = &[
-    "setters", "error", "problem", // Next: limits of requests and of the server.
-    "shutdown", "auth", "limits", "metrics", "outgoing", // Next: the archive and work on it.
-    "wire", "files", "archive", "lanes", "jobs", "month", "overview", "upkeep", // Next: requests.
+    "setters", "error", "problem",
+    // `shutdown` to `outgoing` limit requests and the server.
+    "shutdown", "auth", "limits", "metrics", "outgoing",
+    // `wire` to `upkeep` hold the archive and the work on it.
+    "wire", "files", "archive", "lanes", "jobs", "month", "overview", "upkeep",
+    // `state` to `listen` answer requests.
     "state", "uploads", "routes", "app", "listen",
 ];
 
@@ -212,13 +215,13 @@ const CLI: &[&str] = &[
 const PYTHON: &[&str] = &[
     "error",
     "figure",
-    // These modules convert data of Python.
+    // `column`, `arrow` and `texts` convert data of Python.
     "column",
     "arrow",
     "texts",
-    // This module runs long work.
+    // `run` runs long work on a thread of its own.
     "run",
-    // These modules define classes and functions.
+    // `shared` to `spark` define classes and functions.
     "shared",
     "comparison",
     "sketches",
@@ -228,6 +231,6 @@ const PYTHON: &[&str] = &[
     "index",
     "datasketch",
     "spark",
-    // This module is the one that Python imports.
+    // Python imports `_minwise`.
     "_minwise",
 ];

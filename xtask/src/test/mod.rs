@@ -127,7 +127,8 @@ fn api() -> Result<PartOutcome> {
         Err(why) => return Ok(PartOutcome::Skipped(why)),
     };
     browser::install_packages(&node.npm, "tests/api")?;
-    // Versions are pinned, because another version of a generator may choose other names.
+    // Versions are pinned, because another version of the client generator may choose other names in the generated
+    // client.
     let python = run::python_venv(&["openapi-spec-validator==0.9.0", "openapi-python-client==0.29.1"])?;
     let minwise = build_minwise()?;
     let mut command = Command::new(python);

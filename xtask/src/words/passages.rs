@@ -26,7 +26,7 @@ pub enum Kind {
 /// Paragraph, list item or comment of one or more lines, without its markers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
-    /// Number of its first line, from 1.
+    /// Line number of the first line of the passage, from 1.
     pub line: usize,
     pub kind: Kind,
     pub text: String,

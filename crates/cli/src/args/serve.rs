@@ -68,7 +68,7 @@ pub struct ServeArgs {
     pub rate: String,
 
     /// Accept at most N jobs that add documents, counting both running and waiting jobs. Jobs that find clusters have a limit of
-    /// their own, which is two.
+    /// their own, which is at most two.
     #[arg(long, value_name = "N", default_value = "16", allow_hyphen_values = true, help_heading = "Limits")]
     pub max_jobs: String,
 

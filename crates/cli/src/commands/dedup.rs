@@ -34,7 +34,7 @@ pub fn run(args: &DedupArgs, printer: &Printer) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Converts the typed options to those of the engine.
+/// Converts the options of the command line to those of the engine.
 fn options(args: &DedupArgs, problems: &mut FlagProblems) -> DedupOptions {
     let mut inputs = settings::inputs(&args.inputs, &args.reading, Some(&args.sketch.weights), problems);
     inputs.against = settings::words(&args.against);

@@ -38,7 +38,7 @@ pub struct ChunkDocuments {
 }
 
 impl ChunkDocuments {
-    /// Returns the bytes of all texts.
+    /// Returns the total size of all texts, in bytes.
     pub fn text_bytes(&self) -> u64 {
         self.documents.iter().map(|(.., document)| document.text.len() as u64).sum()
     }

@@ -340,7 +340,7 @@ fn a_quiet_run_says_nothing() {
     assert_eq!((run.text(), &*run.err), ("", ""));
 }
 
-/// With `--log json`, every line of standard error is a JSON object. The last line is the summary.
+/// With `--log json`, every line of standard error is a JSON object, also the summary and the rejects.
 #[test]
 fn a_json_log_is_json_throughout() {
     let desk = Desk::with("in.jsonl", records(&[("a", &prose(1, 9)), ("a", &prose(1, 9))]) + "bad\n");

@@ -1054,7 +1054,7 @@ fn serve() {
 
           --max-jobs <N>
               Accept at most N jobs that add documents, counting both running and waiting jobs. Jobs
-              that find clusters have a limit of their own, which is two
+              that find clusters have a limit of their own, which is at most two
 
               [default: 16]
 

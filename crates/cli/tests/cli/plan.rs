@@ -293,7 +293,7 @@ fn the_filter_for_programs() {
         assert_eq!(shown["acceptance_rate"], as_read(look.acceptance_rate()));
     }
     let pairs = shown["pairs"].as_array().unwrap();
-    // The threshold, 0.7, is also one of the ten tenths, so there are ten rows.
+    // The rows are the ten similarities 0.1 to 1.0. The threshold 0.7 is one of them, so no row is added for it.
     assert_eq!(pairs.len(), 10);
     for pair in pairs {
         let outcome = |purpose| filter.outcome(pair["similarity"].as_f64().unwrap(), purpose);

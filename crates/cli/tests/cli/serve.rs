@@ -46,7 +46,7 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // If a test has waited for the end of the process, the process is gone already, and this error is ignored.
+        // If a test has already waited for the end of the process, `kill` does nothing.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -207,7 +207,8 @@ fn an_empty_corpus_and_wrong_options() {
     ");
 }
 
-/// Neighbouring registers of a sketch with one permutation are copies. Comparing them in another order loses no pair.
+/// In a one-permutation sketch with rotation, an empty register copies the next register that is not empty. Comparing
+/// the registers in another order loses no pair.
 #[test]
 fn registers_of_one_permutation_are_compared_look_by_look() {
     let texts =

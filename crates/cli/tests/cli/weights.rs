@@ -324,7 +324,8 @@ fn plagiarised_answers_are_contained_in_their_originals() {
                 "pairs {folder} -q --input-format text --encoding auto --shingle words:3 --threshold 0.5 --measure {measure}"
             ))
             .exit(0);
-        // If a pair is an answer and the original of its task, returns the answer. The task is the end of a name.
+        // If a pair is an answer and the original of its task, returns the answer. The task is the part of a file
+        // name after the first `_`.
         let answer = |line: &&str| {
             let (first, second) = line.split_once('\t')?;
             let (second, _) = second.split_once('\t')?;

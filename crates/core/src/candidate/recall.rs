@@ -27,7 +27,7 @@ use super::tune::Curve;
 
 /// Probability that [`ExpectedRecall::low`] is above the true recall.
 const RISK: f64 = 0.02;
-/// Number of values in [`ExpectedRecall::sums`] before those of the single bands.
+/// Number of values in [`ExpectedRecall::sums`] before the values of the single bands.
 const SUMS: usize = 9;
 
 /// Estimate of the recall: sums over the found pairs, from which their share of all pairs is estimated.
@@ -45,9 +45,9 @@ pub struct ExpectedRecall {
     chancy: f64,
     /// Estimated number of missed pairs, computed from the pairs that exactly one band found.
     missed: f64,
-    /// Number of pairs per band that only this band found; empty if there are no such pairs.
+    /// For each band, the number of pairs that no other band found; empty if every pair was found by several bands.
     alone: Vec<f64>,
-    /// Sum of the squares of the arguments `pairs` of [`add`](Self::add), over the pairs that exactly one band found.
+    /// Sum of `pairs`² over the calls of [`add`](Self::add) for a pair that exactly one band found.
     alone_squares: f64,
     /// Variance of `there` if pairs are found or missed independently.
     variance: f64,
@@ -55,7 +55,7 @@ pub struct ExpectedRecall {
     misses: f64,
     /// Largest number of pairs that are found or missed together.
     largest: f64,
-    /// Variance that [`Followers`] add.
+    /// Variance added by the pairs that missed documents hide from later documents ([`Followers`]).
     followers: f64,
 }
 
@@ -207,8 +207,8 @@ impl ExpectedRecall {
         self.found > 0.0 || self.curve == Curve::CERTAIN
     }
 
-    /// Returns a lower bound of the share, above which the true share lies in at least 98 of 100 runs; `None` if no
-    /// pair was found.
+    /// Returns a lower bound of the share, above which the true share lies in at least 98 of 100 runs. Returns `None`
+    /// if no pair was found although the search can miss pairs.
     #[must_use]
     pub fn low(&self) -> Option<f64> {
         if self.found == 0.0 {
@@ -329,8 +329,9 @@ impl Followers {
 }
 
 impl Curve {
-    /// Returns the probability that the two documents of a pair are compared because of one given band. `shares` are
-    /// the shares of their documents that the full shelves of the pair took.
+    /// Returns the probability that the two documents of a pair are compared because of one given band. `shares` has an
+    /// element for each full shelf of the later document: the share of the documents put on this shelf that the shelf
+    /// took.
     ///
     /// A shelf is full because many documents share its rows, and a pair agrees in such rows more often than in others.
     /// Therefore the pair is assumed to agree on all full shelves, as far as its similarity allows. This assumption is

@@ -1,4 +1,4 @@
-//! Shelves: the documents with equal rows in one band, at most a fixed number per shelf.
+//! Shelves (buckets): the documents with equal rows in one band, at most a fixed number per shelf.
 //!
 //! Documents with equal rows in a band are on one shelf, in keeper order, and every later document is compared with
 //! them. A shelf takes the first N documents that are put on it and leaves out all others. Therefore no document is

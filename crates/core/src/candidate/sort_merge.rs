@@ -142,7 +142,8 @@ struct Cut {
 impl Cut {
     const NOTHING: Self = Self { last: Rank::LAST, dropped: 0 };
 
-    /// Returns the cut that leaves out a mass of at most `allowance`. `falling` is sorted by descending rank.
+    /// Returns the cut that leaves out as much mass as possible, but at most `allowance`. `falling` is sorted by
+    /// descending rank.
     fn within(allowance: u64, falling: &[(Rank, u64)]) -> Self {
         let mut cut = Self::NOTHING;
         for same in falling.chunk_by(|a, b| a.0 == b.0) {

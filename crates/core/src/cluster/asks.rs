@@ -10,9 +10,9 @@
 //!   a shelf of a million members takes ten rounds. Only pairs within the front may be compared needlessly.
 //! - **Components.** The first member of each shelf is compared with all others. After that, members of a growing front
 //!   that are not connected yet are compared with one another.
-//! - **Crowds.** Most pairs are listed one by one. A document that a round compares with others *asks*. If many
-//!   documents of a shelf ask, its pairs become a [`Block`]: rows, and the rule for the pairs to compare
-//!   ([`BlockRow::asks`]). So machines do not list the pairs that sketches rule out.
+//! - **Crowds.** Most pairs are listed one by one. A document *asks* in a round if the round compares it with other
+//!   documents of its shelves. If many documents of a shelf ask, its pairs become a [`Block`]: rows, and the rule for
+//!   the pairs to compare ([`BlockRow::asks`]). So machines do not list the pairs that sketches rule out.
 //! - **Cost.** Each round passes a few times over all memberships, which are the documents of each shelf. Memory is 5
 //!   bytes per membership and some 30 bytes per document.
 
@@ -506,7 +506,7 @@ mod tests {
         similarities: Vec<f64>,
         documents: usize,
         given: u32,
-        /// Document of each visit. The first visits of all documents are ascending.
+        /// Document of each visit. Documents are numbered in the order of their first visits.
         visits: Vec<u32>,
         most: usize,
     }
@@ -803,8 +803,8 @@ mod tests {
         (count, asked)
     }
 
-    /// In round 2, document 8 waits until 7 has asked, although round 1 compared the two. So round 2 has no new pairs,
-    /// but it is not the last round.
+    /// In round 2, document 8 waits until 7 has asked, although round 1 compared the two. So round 2 compares no pair,
+    /// but a later round is needed.
     #[test]
     fn a_round_without_new_pairs_is_not_the_last() {
         let documents = 9;

@@ -1,11 +1,12 @@
 //! Connected components.
 //!
 //! - **Idea.** Two documents belong together if a chain of similar pairs leads from one to the other.
-//! - **Cost.** A pair is compared only if its documents are not connected yet, so a family of n documents costs about n
-//!   comparisons.
+//! - **Cost.** A pair is compared only if its documents are not connected yet, so a family (a group of near-duplicates)
+//!   of n documents costs about n comparisons.
 //! - **Given.** Given documents are not compared with each other, so they are connected only through other documents.
 //! - **Use when** a whole family should be one cluster, however different its ends are.
-//! - **Do not** use it to remove documents unless this is wanted: the two ends of a chain may share nothing.
+//! - **Do not** use it to remove documents unless whole families should be removed: the two ends of a chain may share
+//!   nothing.
 
 use super::neighbourhood::Meetings;
 use super::{Judge, Neighbourhood, SimilarDocuments};

@@ -3,7 +3,7 @@
 //! | clustering | a document is removed if | use when |
 //! |---|---|---|
 //! | [`star`] | it is similar to a document *that is kept* | always; every removed document has a kept near-duplicate |
-//! | [`components`] | a chain of similar pairs leads to a kept document | a family becomes one document |
+//! | [`components`] | a chain of similar pairs leads to a kept document | a family (a group of near-duplicates) becomes one document |
 //! | [`pairs`] | never | every similar pair is wanted, and no decision |
 //!
 //! On many machines, stars are found in rounds: [`decide_round`] decides about all documents of which enough pairs are
@@ -117,7 +117,7 @@ pub trait Judge {
         Ok(())
     }
 
-    /// Removes from `open` documents that are certainly not similar to `document`, if a cheap bound shows it.
+    /// Removes documents from `open` that a cheap bound shows to be dissimilar to `document`.
     ///
     /// # Errors
     /// Fails if the bounds cannot be read, which ends the clustering. This default never fails.
@@ -190,6 +190,6 @@ pub struct SimilarDocuments<'a> {
     pub earlier: u32,
     /// Exact similarity of the two documents.
     pub similarity: f64,
-    /// Per full shelf of the later document: the documents that the shelf took, as a share of those put on it.
+    /// For each full shelf of the later document, the share of the documents put on the shelf that the shelf took.
     pub shares: &'a [f64],
 }

@@ -1,4 +1,5 @@
-//! Neighbourhoods: documents that may be near-duplicates of one another, and the search for the pairs among them.
+//! Neighbourhoods: documents that may be near-duplicates of one another, and the search for the pairs among them. A
+//! *shelf* (bucket) has the documents with one band key. A [`Judge`] answers whether two documents are similar.
 
 use crate::candidate::shelf::Shelves;
 
@@ -61,14 +62,14 @@ impl Neighbourhood {
         Self { documents, given: 0, shelves: count, lists: MeetingLists::Here { shelves: list, begins } }
     }
 
-    /// Creates a neighbourhood whose shelves are [in the judge](Judge::shelves): `documents` documents on `shelves`
-    /// shelves.
+    /// Creates a neighbourhood of `documents` documents on `shelves` shelves. [`Judge::shelves`] returns the shelves of
+    /// a document.
     #[must_use]
     pub fn of_shelves(documents: usize, shelves: usize) -> Self {
         Self { documents, given: 0, shelves, lists: MeetingLists::Elsewhere }
     }
 
-    /// Creates a neighbourhood of `documents` documents whose candidate pairs are [in the judge](Judge::partners).
+    /// Creates a neighbourhood of `documents` documents whose candidate pairs [`Judge::partners`] returns.
     #[must_use]
     pub fn of_pairs(documents: usize) -> Self {
         Self { documents, given: 0, shelves: 0, lists: MeetingLists::Pairs }
@@ -142,9 +143,10 @@ const BLOCK_PAIRS: usize = 1 << 22;
 pub(super) struct Meetings<'a> {
     neighbourhood: &'a Neighbourhood,
     shelves: Shelves,
-    /// Per document: whether it was put. Empty unless candidates are pairs.
+    /// For each document, whether it was put on the shelves. Empty unless candidates are pairs.
     there: Vec<bool>,
-    /// Per document: the document for which it was added to `met`, so that no document is added twice.
+    /// For each document, the document for which it was last added to `met`, so that no document is added to `met`
+    /// twice.
     looked: Vec<u32>,
     /// Shelves of the current document.
     pub(super) own: Vec<u32>,
@@ -156,7 +158,7 @@ pub(super) struct Meetings<'a> {
     pub(super) open: Vec<u32>,
     /// Documents that are similar to the current document, ascending, with their similarities.
     pub(super) similar: Vec<(u32, f64)>,
-    /// Per full shelf of the current document: the documents that the shelf took, as a share of those put on it.
+    /// For each full shelf of the current document, the share of the documents put on the shelf that the shelf took.
     pub(super) shares: Vec<f64>,
     /// Whether the judge can add more documents to its scan.
     scans_more: bool,
@@ -174,13 +176,13 @@ struct ScanBlock {
     covers: u32,
     /// Scanned documents of the block, ascending.
     documents: Vec<u32>,
-    /// Per scanned document: the first document that it has to be compared with.
+    /// For each scanned document, the first document that it has to be compared with.
     from: Vec<u32>,
-    /// Per scanned document: the documents that its sketch left open.
+    /// For each scanned document, the documents that the scan of its sketch did not reject.
     open: Vec<Vec<u32>>,
-    /// Per scanned document: the open documents that are similar to it, once they were compared.
+    /// For each scanned document, the documents of `open` that are similar to it; empty before they are compared.
     similar: Vec<Vec<(u32, f64)>>,
-    /// Per scanned document: whether it was compared.
+    /// For each scanned document, whether it was compared with the documents of `open`.
     compared: Vec<bool>,
 }
 
@@ -248,7 +250,8 @@ impl<'a> Meetings<'a> {
     /// Compares a document of the block with the documents that its scan left open, and then the next documents of the
     /// block, until [`Judge::together`] pairs were collected.
     ///
-    /// All compared documents were put before the block, so decisions within the block do not change the pairs.
+    /// A document of the block is compared only with documents that were put on the shelves before the block began, so
+    /// decisions within the block do not change the pairs.
     fn compare_block<J: Judge>(&mut self, first: usize, judge: &mut J) -> Result<(), J::Error> {
         let (mut places, mut documents, mut others, mut pairs) = (vec![], vec![], vec![], 0);
         for at in first..self.block.documents.len() {

@@ -60,9 +60,9 @@ pub enum PriorState {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[expect(clippy::exhaustive_structs, reason = "a row that a job on several machines makes of its columns")]
 pub struct Edge {
-    /// Rank of one document.
+    /// Rank of the first document.
     pub a: u64,
-    /// Rank of the other document.
+    /// Rank of the second document.
     pub b: u64,
     /// Exact similarity of the two documents.
     pub similarity: f64,

@@ -1,4 +1,5 @@
-//! One shelf in a round: which members wait, and which pairs are compared next.
+//! One shelf in a round: which members wait, and which pairs are compared next. A shelf (bucket) has the documents with
+//! one band key.
 //!
 //! - **Idea.** The pairs of a shelf follow from the states of its members, and from no other shelf. The number of
 //!   members that a document waits for is the sum over its shelves. A document comes to the front if it is not behind
@@ -141,8 +142,8 @@ impl BlockRow {
         if earlier.has(Self::FRONT) && later.has(Self::FRONT) {
             return earlier.has(Self::NEW) || later.has(Self::NEW);
         }
-        // A removed document may have later copies. These copies also meet documents that were kept after the first
-        // copy.
+        // A removed document may have later copies. A later copy is also compared with documents that were kept after
+        // the first copy.
         let is_wanted = earlier.has(Self::ASKING) && !later.has(Self::KEPT)
             || later.has(Self::ASKING) && earlier.has(Self::REMOVED) && earlier.last > later.document;
         is_wanted && !Self::were_compared(earlier, later)
@@ -193,7 +194,7 @@ pub enum MemberState {
     Undecided,
     /// The document is kept.
     Kept,
-    /// The document is removed.
+    /// The document is a near-duplicate of a kept document.
     Removed,
 }
 

@@ -3,8 +3,8 @@
 //! - **Idea.** Documents are decided in keeper order. A document similar to a kept document is removed; any other
 //!   document is kept. So every removed document has a kept near-duplicate, and a chain of small edits does not remove
 //!   documents that are not alike.
-//! - **Cost.** A document is compared only with kept documents that share a band with it, so one family of any size
-//!   takes linear time.
+//! - **Cost.** A document is compared only with kept documents that share a band with it, so a family (a group of
+//!   near-duplicates) of any size takes linear time.
 //! - **Given.** Given documents are kept without comparison, and documents that are similar to a given document are
 //!   removed.
 //! - **Use when** always; star is the default.

@@ -208,9 +208,9 @@ fn pooled_for_weights(total: f64, groups: &[WidthGroup]) -> f64 {
 
 /// Estimates the similarity of two documents from the matches of each group.
 ///
-/// The interval of `Pooled` is Wilson's for all matches together, which is a little too wide, because the groups
-/// differ. The interval of `InverseVariance` contains the similarities at which R̂ is at most 1.96 standard deviations
-/// from its mean.
+/// The interval of `Pooled` is Wilson's for all matches together. It is a little too wide, because the groups differ.
+/// The interval of `InverseVariance` contains the similarities at which R̂ is at most 1.96 standard deviations from its
+/// mean.
 ///
 /// # Panics
 /// Panics if there is not exactly one count per group, or if a count exceeds the registers of its group.
@@ -280,7 +280,7 @@ pub fn xor_estimate(matches: usize, stored_bits: usize, halvings: u32, chance: C
 
 /// Share of stored bits that are exclusive ors of two lowest bits, in Yuan 2012, (36): ½.
 pub const THREE_QUARTER_PAPER: f64 = 0.5;
-/// Share of such stored bits with which a sketch has exactly ¾ bit per register: ⅓.
+/// Share of stored bits that must be exclusive ors for a sketch of exactly ¾ bit per register: ⅓.
 pub const THREE_QUARTER_EXACT: f64 = 1.0 / 3.0;
 
 /// Returns T, the probability that two stored bits agree. A share `w` of the stored bits are exclusive ors of two bits,
@@ -312,8 +312,8 @@ pub fn three_quarter_variance(similarity: f64, stored_bits: usize, w: f64, chanc
     spread / (stored_bits as f64 * slope * slope)
 }
 
-/// Returns the variance if pairs and plain bits were estimated separately and weighted by inverse variance, which is at
-/// most the variance of the common estimate.
+/// Returns the variance if pairs and plain bits were estimated separately and weighted by inverse variance. This
+/// variance is at most that of the common estimate.
 #[must_use]
 pub fn three_quarter_best_variance(similarity: f64, stored_bits: usize, w: f64, chance: Chance) -> f64 {
     let pairs = w / xor_variance(similarity, 1, 1, chance);

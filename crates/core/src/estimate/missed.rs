@@ -55,7 +55,7 @@ pub struct SampledMisses<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Share {
-    /// Share of duplicates that was found; 1 if there are none.
+    /// Share of duplicates that was found; 1 if there are no duplicates.
     pub value: f64,
     /// Ends of the 95 % confidence interval.
     pub interval: (f64, f64),

@@ -119,8 +119,8 @@ impl SectionalOverlap {
         ratio(self.aligned, self.left + self.right - self.common)
     }
 
-    /// Returns the mean of sampling pairs of shingle and section (pre-tag): m / (|A| + |B| − m), which is at most the
-    /// mean of post-tag (E-04).
+    /// Returns the mean of sampling pairs of shingle and section (pre-tag): m / (|A| + |B| − m). This mean is at most
+    /// that of post-tag (E-04).
     #[must_use]
     pub fn pre_tag(self) -> f64 {
         ratio(self.aligned, self.left + self.right - self.aligned)

@@ -4,9 +4,9 @@
 //! of each such bin is one of the u shingles, drawn without replacement, so the number h of common shingles among these
 //! o is hypergeometric. The K − o other bins are copies:
 //!
-//! - By optimal densification, each bin copies a bin of its own choice: h + Bin(K−o, h/o) matches.
-//! - By rotation, each bin copies the next one: the runs of equal bins are a random division of K into o parts. Of
-//!   these, h parts have j bins together with probability C(j−1, h−1)·C(K−j−1, o−h−1)/C(K−1, o−1).
+//! - By optimal densification, each empty bin copies a bin of its own choice: h + Bin(K−o, h/o) matches.
+//! - By rotation, each empty bin copies the next bin that is not empty: the runs of equal bins are a random division of
+//!   K into o parts. Of these, h parts have j bins together with probability C(j−1, h−1)·C(K−j−1, o−h−1)/C(K−1, o−1).
 //!
 //! A binomial law widened to the same variance is not enough. For 10 shingles at J = ½ in 128 bins by optimal
 //! densification, its thresholds for an error of 10⁻⁷ err a hundred times too often. The reason is that few shingles

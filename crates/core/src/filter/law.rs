@@ -56,7 +56,9 @@ impl Law {
 #[derive(Debug)]
 pub(super) struct LawMixture {
     law: Vec<f64>,
-    /// Terms below `floor` are left out, and their mass is spread over the other terms of the same simple law.
+    /// Upper bound of negligible probabilities. [`add`](Self::add) leaves out a term if its ratio to the term at the
+    /// mode, times the weight of the added law, is at most `floor`, and scales the other terms up. If the weight itself
+    /// is below `floor`, `add` replaces the law by its smallest number.
     floor: f64,
 }
 
@@ -89,8 +91,8 @@ impl LawMixture {
         }
     }
 
-    /// Adds the law of the number of marked items among `drawn` items, which are drawn without replacement from `all`
-    /// items, of which `marked` are marked.
+    /// Adds the law of the number of marked items in a sample of `drawn` items. The sample is drawn without replacement
+    /// from `all` items, and `marked` of all items are marked.
     pub(super) fn add_hypergeometric(&mut self, all: usize, marked: usize, drawn: usize, weight: f64) {
         let (least, most) = ((marked + drawn).saturating_sub(all), marked.min(drawn));
         let (n, a, d) = (all as f64, marked as f64, drawn as f64);

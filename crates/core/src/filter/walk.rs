@@ -2,9 +2,10 @@
 //!
 //! *Backward.* Of n registers, a random subset of x registers agrees. A register that is removed agrees with
 //! probability x/n. This holds for every [`Law`]. So a walk from K down to 0 visits the law of the agreements among the
-//! first k registers for every k. On the way, it can remove paths that reach a threshold at a look. The walk gives the
-//! tails and the probability that a pair is *ever* rejected. Each path is removed at the last look that rejects it, so
-//! the parts are disjoint and nothing has to be subtracted.
+//! first k registers for every k. On the way, it can remove paths that reach a threshold at a look. The walk computes
+//! the lower tail of the agreements at each look ([`tails`]), and the probability that a pair is *ever* rejected
+//! ([`ever_at_most`]). Each path is removed at the last look that rejects it, so the parts are disjoint and nothing has
+//! to be subtracted.
 //!
 //! *Forward.* Registers are compared one by one, as in a real comparison, and counted. The walk needs the probability
 //! of the next agreement. This probability is known for independent registers, and for similarities that are spread

@@ -12,7 +12,7 @@
 
 /// 2⁵²: if the lower bits of this number are replaced by an integer below 2⁵², the integer is added to it.
 const LATTICE: f64 = (1u64 << 52) as f64;
-/// First 32 bits of ln 2, so that their product with an exponent is exact. `LN_2_LOWER` is the remainder.
+/// First 32 bits of ln 2. With so few bits, the product with an exponent is exact. `LN_2_LOWER` is the remainder.
 const LN_2_UPPER: f64 = f64::from_bits(0x3fe6_2e42_fee0_0000);
 const LN_2_LOWER: f64 = f64::from_bits(0x3dea_39ef_3579_3c76);
 /// 2/(2i+3): coefficients of the series after its first term, divided by s³.

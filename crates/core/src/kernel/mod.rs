@@ -8,7 +8,8 @@
 //! portable form, which is the definition, and forms for AVX2, AVX-512 and NEON, which give the same bits. Two more
 //! loops, [`Kernel::throw`] and `Kernel::windows`, are plain code that is compiled for a wider instruction set.
 //!
-//! This module holds all `unsafe` code of the library crates, except the line that maps files.
+//! This module holds all `unsafe` code of the library crates, except the line that maps files. A *lane* is one of the
+//! equal parts of a vector register, which one instruction computes together.
 //!
 //! | kernel | lanes of 32 bits | registers held while the shingles stream by |
 //! |---|---|---|

@@ -40,7 +40,7 @@ impl Shingler {
     /// which contains no shingles afterwards.
     ///
     /// # Errors
-    /// Returns the first error of `each`. It has no errors of its own.
+    /// Fails only if `each` fails, with the first error of `each`.
     ///
     /// # Panics
     /// Panics if [`cuts_blocks`](Self::cuts_blocks) returns `false`, as for bags and `terms`.
@@ -171,7 +171,7 @@ impl PieceShingler {
     /// can take another text.
     ///
     /// # Errors
-    /// Returns the first error of `each`. It has no errors of its own.
+    /// Fails only if `each` fails, with the first error of `each`.
     pub fn finish<E>(&mut self, mut each: impl FnMut(&[u64]) -> Result<(), E>) -> Result<Tally, E> {
         self.cut(None, &mut each)?;
         self.add_characters(None);

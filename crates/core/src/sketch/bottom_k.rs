@@ -70,8 +70,8 @@ impl BottomK {
         estimate::bottom_k::cardinality(held, greatest)
     }
 
-    /// Returns the number of distinct shingles with its error, which is 0 if there are fewer than k. The value of k
-    /// must be at least 3.
+    /// Returns the number of distinct shingles with its error. If there are fewer than k shingles, the error is 0. The
+    /// value of k must be at least 3.
     pub(crate) fn count(&self, sketch: &[u32]) -> CountEstimate {
         let (held, greatest) = Self::values(sketch).fold((0, 0), |(held, _), value| (held + 1, value));
         if held < self.values {

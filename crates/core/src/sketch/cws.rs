@@ -28,7 +28,7 @@ use crate::hash::{SplitMix64, fmix64};
 use crate::kernel::{exponent, float, ln, scaled};
 use crate::weight::WeightedSet;
 
-/// A constant that separates the draws of scores from those of points.
+/// A constant that separates the draws of scores from the draws of points.
 const SCORES: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Makes sketches of k samples.

@@ -12,7 +12,8 @@
 //! - **Cost.** O(n + t log t) for n shingles: one hash per shingle and round, with rounds until t registers are filled;
 //!   4t bytes per sketch.
 //! - **Error.** The estimate is unbiased, with variance α(t, u)·J(1−J)/t and the exact α of
-//!   [`estimate::fast_similarity`]: α ≈ ½ for u = |A∪B| ≪ t, and α → 1 for u ≫ t. The tests in this file check it.
+//!   [`estimate::fast_similarity`]: α ≈ ½ for u = |A∪B| ≪ t, and α → 1 for u ≫ t. The tests in this file check the
+//!   variance.
 //! - **Differs.** Values are integers whose upper bits are the round, so that a register is one word and equality is
 //!   exact. A round of the second half is skipped if its register is filled, which cannot change the sketch.
 //! - **Vectors.** Another program computed the trace.

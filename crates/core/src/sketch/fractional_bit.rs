@@ -19,8 +19,8 @@
 //!   never below that of the better width at equal storage (E-17). For f < 1 the estimate is consistent, and clamped at
 //!   low similarities (E-22). Tests below check the distributions of the counts over 2000 families of hash functions.
 //! - **Differs.** Three errors are corrected: the variance, the numerator of R̂ for 1/2ⁿ (E-21), and ¾ bit, which is ⅔
-//!   as printed (E-24). The printed ¾ is available, too. Groups can also be weighted by inverse variance. The layout is
-//!   that of `b_bit`.
+//!   as printed (E-24). The ¾ bit as printed is available as `three-quarter,paper`. Groups can also be weighted by
+//!   inverse variance. The layout is that of `b_bit`.
 //! - **Vectors.** Another program computed the vectors in `estimate/fractional_bit.rs` from the definition. A second
 //!   implementation of the formula computed the words in the tests below.
 //!

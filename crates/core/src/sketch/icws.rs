@@ -15,8 +15,8 @@
 //!   [`MinHash`](super::MinHash) on the same vector kernel, and four to five times on the portable kernel. The factor
 //!   falls with the length of the document (the benchmark `weighted` of this crate). 4k bytes per sketch.
 //! - **Error.** The estimate is unbiased for Jw, with variance Jw(1−Jw)/k; statistical tests check both. Registers of
-//!   32 bits agree by accident with probability 2⁻³². Uniform numbers have 21 bits or more, which moves probabilities
-//!   by 2⁻²⁰.
+//!   32 bits agree by accident with probability 2⁻³². Uniform numbers have at least 21 random bits, so probabilities
+//!   are wrong by at most about 2⁻²⁰.
 //! - **Differs.** The paper compares a itself. Here only logarithms are compared, so that weights from 10⁻³⁰⁰ to 10³⁰⁰
 //!   are possible.
 //! - **Vectors.** Another program computed the vectors in the kernel's tests. The golden values of sketches come from

@@ -50,7 +50,7 @@ pub enum Base {
     OnePermutation,
     /// The least values in k bins of one function; an empty bin copies the next bin that is not empty.
     OnePermutationRotation,
-    /// The minima of shingles drawn without replacement.
+    /// The minima of values that grow along a random order of the registers, with one order per shingle.
     SuperMinHash,
     /// The minima of rounds, until every register is filled.
     FastSimilarity,

@@ -72,7 +72,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// Returns the tag of a shingle after one more occurrence, which is in `section`. `tag` is the tag before.
+    /// Returns the tag of a shingle after one more occurrence in `section`. `tag` is the tag before.
     fn merge(self, tag: Option<u32>, section: u32) -> u32 {
         match self {
             Self::First => tag.unwrap_or(section),

@@ -13,8 +13,8 @@
 //!   if n ≪ m; 4m bytes per sketch. For m = 128, a shingle takes 4 ns in documents of 5000 shingles, 8 ns in documents
 //!   of 500, and 64 ns in documents of 50.
 //! - **Error.** The estimate is unbiased, with variance α(m, u)·J(1−J)/m: α ≈ ½ for u = |A∪B| ≪ m, and α → 1 for u ≫ m.
-//!   The tests in this file check it. Values of 32 bits let two documents of n shingles agree by accident in a register
-//!   with probability about n/2³³.
+//!   The tests in this file check the variance. Values of 32 bits let two documents of n shingles agree by accident in
+//!   a register with probability about n/2³³.
 //! - **Differs.** rⱼ is w bits of an integer instead of a real number. A value is thus one word, equality is exact, and
 //!   all platforms round alike. Hassanian-esfahani 2018, Table 1, prints ∝(m, n) for α(m, u) (E-11). The paper
 //!   processes shingle after shingle, which draws n + O(m log² m) numbers. Here all shingles take their first step,

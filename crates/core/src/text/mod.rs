@@ -93,7 +93,7 @@ pub struct Normalization {
     pub form: Folding,
     /// Treatment of markup.
     pub markup: Markup,
-    /// Treatment of white space.
+    /// White space: folded, kept or removed.
     pub space: WhiteSpace,
 }
 

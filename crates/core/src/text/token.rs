@@ -5,9 +5,9 @@
 //! tokens each.
 //!
 //! For 64 bytes at a time, the kernel marks the ASCII word characters as bits. The bits of other characters are looked
-//! up and added. A token begins and ends where neighbouring bits differ. The kernel lists the positions of all begins
-//! and of all ends, so that the loop over tokens has no branch that depends on the text. An earlier loop over the bits
-//! of each block mispredicted one branch per block.
+//! up and added. A run begins and ends where neighbouring bits differ. A character that is a token by itself is added
+//! to both lists. The kernel lists the positions of all begins and of all ends, so that the loop over tokens has no
+//! branch that depends on the text. An earlier loop over the bits of each block mispredicted one branch per block.
 
 use super::class::{CharClass, TokenClass, decode};
 use crate::kernel::{BLOCK, BitPositions, ByteMasks, Kernel};
@@ -23,7 +23,7 @@ pub(crate) struct TokenBuffers {
 /// Consecutive tokens of a text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TokenPortion<'a> {
-    /// Token that began in an earlier portion and ends in this one.
+    /// Token that began in an earlier portion of the text and ends in this portion.
     open: Option<(usize, usize)>,
     /// Position in the text from which `begins` and `ends` are counted.
     base: usize,
@@ -99,7 +99,7 @@ struct BlockSeam {
     before: u64,
     /// Number of bytes of this block that belong to the last character of the previous block.
     bytes: u32,
-    /// Mask of those bytes counted by `bytes` that belong to a run.
+    /// Mask of the bytes that belong both to a run and to the last character of the previous block.
     run: u64,
     /// Mask with a bit at the end of the character that crosses the seam, if this character is a token by itself.
     alone_ends: u64,

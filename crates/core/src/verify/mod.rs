@@ -11,7 +11,8 @@
 //! | [`passages`] | the shared passages and their places | a person wants to see the evidence |
 //!
 //! Measures are exact on 64-bit shingle hashes. Two different shingles of ordinary text have the same hash with
-//! probability 2⁻⁶⁴; [`crate::hash::rolling`] describes arrangements for which it is greater.
+//! probability 2⁻⁶⁴. Shingles whose tokens are rearranged in certain ways collide more often, as
+//! [`crate::hash::rolling`] explains.
 
 pub mod containment;
 pub mod jaccard;

@@ -1,10 +1,10 @@
 //! The passages that two documents share.
 //!
-//! - **Idea.** A passage is a maximal run of equal shingles in both documents. The shingles of one document are looked
-//!   up by value, every match is extended as far as possible, and the longest run is taken. The search then continues
-//!   after this run. Passages may be in another order in the other document, which an edit script could not show.
-//!   Adjoining passages may be two parts of a longer run. In that case a second search finds the longest run of all,
-//!   and the other passages are found on both sides of it.
+//! - **Idea.** A passage is a maximal run of equal shingles in both documents. A place is the index of a shingle in its
+//!   document. The shingles of one document are looked up by value, every match is extended as far as possible, and the
+//!   longest run is taken. The search then continues after this run. Passages may be in another order in the other
+//!   document, which an edit script could not show. Adjoining passages may be two parts of a longer run. In that case a
+//!   second search finds the longest run of all, and the other passages are found on both sides of it.
 //! - **Cost.** O(n log n) for texts without much repetition. A frequent shingle is followed from only a few of its
 //!   places. The longest run takes O(n log² n), for texts with any repetition.
 
@@ -120,8 +120,8 @@ fn longest_run(left: &[u64], right: &[u64]) -> Option<Passage> {
     Some(Passage { left: left_at, right: right_at, shingles: shingles + more })
 }
 
-/// Names of the runs of one length at every place of two documents. Equal runs have equal names. A run that is in only
-/// one document has no name.
+/// For each place of two documents, the name of the run that begins there. All runs have the same length. Equal runs
+/// have equal names. A run that is in only one document has no name.
 struct Names {
     left: Vec<Option<u32>>,
     right: Vec<Option<u32>>,

@@ -20,9 +20,10 @@ pub struct CommonShingles(ShingleSet);
 /// A set of shingles, stored as its difference from [`CommonShingles`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReducedSet {
-    /// Shingles that only the set has, then common shingles that the set lacks; each part is in ascending order.
+    /// Shingles of the set that are not common shingles, then common shingles that the set lacks; each part is in
+    /// ascending order.
     different: Box<[u64]>,
-    /// Number of shingles that only the set has.
+    /// Number of shingles of the set that are not common shingles.
     own: u32,
     /// Number of shingles of the set.
     size: u32,
@@ -47,7 +48,7 @@ impl ReducedSet {
         size_of_val(&*self.different) + size_of::<Self>()
     }
 
-    /// Returns the shingles that only the set has, and the common shingles that the set lacks.
+    /// Returns the shingles of the set that are not common shingles, and the common shingles that the set lacks.
     fn parts(&self) -> (&[u64], &[u64]) {
         self.different.split_at(self.own as usize)
     }

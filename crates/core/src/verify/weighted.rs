@@ -19,7 +19,7 @@ pub struct WeightedOverlap {
 }
 
 impl WeightedOverlap {
-    /// Sums the shared weights of two sets.
+    /// Sums the weights that two sets share, and the weights of their union.
     #[must_use]
     pub fn of(a: &WeightedSet, b: &WeightedSet) -> Self {
         let mut overlap = Self { shared: 0.0, all: 0.0 };
@@ -29,7 +29,8 @@ impl WeightedOverlap {
         overlap
     }
 
-    /// Sums the shared weights of two sets; `None` if their weighted Jaccard similarity is below `threshold`.
+    /// Sums the weights that two sets share, and the weights of their union. Returns `None` if the weighted Jaccard
+    /// similarity of the sets is below `threshold`.
     #[must_use]
     pub fn at_least(a: &WeightedSet, b: &WeightedSet, threshold: f64) -> Option<Self> {
         /// Number of shingles between two checks of the bound. With so many shingles, the time of the checks does not

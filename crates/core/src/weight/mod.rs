@@ -61,7 +61,7 @@ impl Weighting {
         matches!(self, Self::None | Self::Count)
     }
 
-    /// Reports whether the weighting needs document frequencies.
+    /// Reports whether the weighting is `tf-idf` or `tf-idf,smooth`, which need document frequencies.
     #[must_use]
     pub fn needs_frequencies(self) -> bool {
         matches!(self, Self::TfIdf | Self::TfIdfSmooth)

@@ -66,7 +66,8 @@ impl CopyBatch {
     }
 }
 
-/// Copies records of the sources with these numbers to `out`, after the header of the first source that has one.
+/// Copies the records at `places` to `out`. Before them, writes the header of the first source in `numbers` that has a
+/// header.
 ///
 /// If a record does not end its line and another record follows, as at the end of many files, a line end is written
 /// between them.

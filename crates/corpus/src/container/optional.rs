@@ -73,7 +73,8 @@ impl Optional {
     }
 }
 
-/// The container of the format if its feature is missing.
+/// Container of a format whose Cargo feature is not enabled. It recognises files of the format and refuses to read
+/// them.
 impl Container for Optional {
     fn format(&self) -> Format {
         self.format

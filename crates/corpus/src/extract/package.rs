@@ -77,7 +77,7 @@ pub(super) fn main_part(archive: &mut OpenZip<'_, '_>) -> Result<Main, Refusal> 
     Ok(Main { part, content_type })
 }
 
-/// Name of a part that every such package has.
+/// Name of a part that every package of Office Open XML has.
 pub(super) const CONTENT_TYPES: &str = "[Content_Types].xml";
 
 fn content_types(bytes: &[u8], limits: &ExtractLimits) -> Result<HashMap<String, String>, Refusal> {

@@ -59,7 +59,7 @@ pub(crate) struct Resolved {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SameId {
-    /// Path of both texts inside their folders, which would have been their id.
+    /// Path of both texts inside their folders. Without the other text, the path would be the id of a text.
     pub id: String,
     /// Names of the two texts.
     pub names: [String; 2],
@@ -321,8 +321,8 @@ impl Resolver<'_> {
         self.found(input, (&slashed(matches.prefix), id_start), matches.folder, matches.files, false)
     }
 
-    /// Adds the files to which `input` leads. The names of the sources begin with `prefix`, and their ids begin at
-    /// the byte `id_start` of the names.
+    /// Adds the files to which `input` leads. The name of each source is `prefix` plus the name of its file. The part
+    /// of the name from byte `id_start` on is the id of the source.
     fn found(
         &mut self,
         input: &str,
@@ -372,7 +372,7 @@ impl Resolver<'_> {
         }
         let origin = origin_of(&name, path);
         let (name, store) = (name.into(), SourceBytes::Unreadable { message });
-        // The format is one of whole documents, because messages about the file must not state a line.
+        // The source gets the format of whole documents, because messages about such a source name no line.
         let (size_bytes, compression, format, packed) = (0, None, Format::DOCUMENT, None);
         self.add(Source { name, id_start, origin, store, size_bytes, compression, format, packed })
     }

@@ -42,11 +42,11 @@ pub struct Output {
     temporary: Option<TempPath>,
     name: String,
     path: PathBuf,
-    /// Whether an existing file must have the same bytes as this one.
+    /// Whether an existing file must have the same bytes as the new file.
     must_be_same: bool,
     /// Number of threads that write or compress.
     threads: usize,
-    /// Maximum bytes that threads keep in memory before they are written.
+    /// Maximum number of bytes that threads keep in memory before the bytes are written.
     buffer_bytes: u64,
 }
 

@@ -28,7 +28,7 @@ pub struct OutputFolder {
     must_be_same: bool,
     /// Number of threads that write or compress each file.
     threads: usize,
-    /// Maximum number of bytes of a table that these threads keep in memory.
+    /// Maximum number of bytes of a table that the threads keep in memory.
     buffer_bytes: u64,
 }
 

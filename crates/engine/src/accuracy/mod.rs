@@ -56,7 +56,7 @@ pub struct Accuracy {
     pub documents: u64,
     /// Number of pairs that were compared.
     pub pairs: u64,
-    /// Number of all pairs of these documents.
+    /// Number of all pairs of documents that have shingles.
     pub all_pairs: u64,
     /// Allowed error: [`ErrorSums::off`] counts pairs with a larger error.
     pub error: f64,

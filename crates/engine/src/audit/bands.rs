@@ -54,7 +54,7 @@ pub(super) struct AuditBands {
     values: Vec<Vec<u32>>,
     /// Number of values per row.
     count: u32,
-    /// Probability with which a pair at the threshold is found if its sketches agree in unusually few values.
+    /// Probability of finding a pair at the threshold whose sketches agree in unusually few values.
     least: f64,
 }
 

@@ -168,7 +168,7 @@ impl Serialize for Audit {
     }
 }
 
-/// Run that is audited.
+/// Parts of a run that the audit reads: its documents, their order and its plan.
 #[derive(Clone, Copy)]
 pub(crate) struct AuditedRun<'a> {
     corpus: &'a Corpus,

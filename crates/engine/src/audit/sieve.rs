@@ -160,8 +160,8 @@ impl Sieve {
 }
 
 impl BitSieve {
-    /// Creates the sieve. Returns `None` if single bits cannot distinguish documents that share nothing from similar
-    /// ones.
+    /// Creates a sieve that compares one bit per register. Returns `None` if single bits cannot distinguish documents
+    /// that share nothing from similar ones.
     fn new(plan: &Plan) -> Result<Option<Self>, Error> {
         let (method, threshold) = (plan.spec.method, plan.threshold);
         let registers = method.registers();

@@ -143,8 +143,8 @@ where
     /// Bytes per entry while the entries are sorted.
     pub(crate) const ENTRY_BYTES: u64 = 2 * size_of::<(K, u32)>() as u64;
 
-    /// Removes all entries, and reserves memory for the next part: its size is the average if `documents` documents are
-    /// divided into `parts`.
+    /// Removes all entries, and reserves memory for the expected number of entries of the next part: the average if
+    /// `documents` documents are divided into `parts`.
     pub(crate) fn clear(&mut self, documents: usize, parts: Parts) {
         self.entries.clear();
         // Growing step by step would copy every entry once more. Memory that is reserved but never used costs nothing.
@@ -219,7 +219,7 @@ where
 /// Groups of equal documents. The first document of a group in keeper order represents the group.
 #[derive(Debug)]
 pub(crate) struct Equals {
-    /// For each document, the first document of its group, which represents it.
+    /// For each document, the first document of its group. This document represents the group.
     first: Vec<u32>,
     /// Groups of more than one document, as `(first, begin, end)`: `members[begin..end]` are the documents of the group
     /// in keeper order. The list is sorted by the first documents.

@@ -1,7 +1,8 @@
-//! Chooses the head: the part of a sketch that rejects pairs of unlike documents at the least cost.
+//! Chooses the head that rejects pairs of unlike documents at the least cost. A head is up to four bits of each of the
+//! first values of a sketch.
 //!
-//! A longer head leaves fewer pairs open, but takes longer to compare. [`HeadRule::best`] weighs both, for every look
-//! at which pairs can be rejected and every number of bits. One byte of each of the first 16 registers would reject as
+//! A longer head rejects more pairs, but takes longer to compare. [`HeadRule::best`] weighs both, for every look at
+//! which pairs can be rejected and every number of bits. One byte of each of the first 16 registers would reject as
 //! many pairs as two bits of 64 registers, with as many instructions, but would need a second kernel.
 
 use std::f64::consts::TAU;

@@ -91,7 +91,7 @@ pub(crate) enum Items<'a> {
 pub(crate) struct JoinCounts {
     /// Number of pairs that share an item which neither document left out.
     pub seen: u64,
-    /// Number of these pairs that are candidates.
+    /// Number of pairs that became candidates.
     pub taken: u64,
 }
 

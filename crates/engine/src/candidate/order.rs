@@ -1,4 +1,5 @@
-//! Keeper order: converts documents to places in that order, and back.
+//! Keeper order: converts the number of a document to its place in that order, and back. The place is the document's
+//! index in the order.
 
 use minwise::keep::{KeepPolicy, Ties};
 

@@ -66,7 +66,7 @@ impl Plane {
         self.head_bytes() + self.words * size_of::<u32>()
     }
 
-    /// Returns the number of bytes per head, which are all that is compared for most pairs.
+    /// Returns the number of bytes per head. Most pairs are compared by their heads alone.
     pub(crate) fn head_bytes(&self) -> usize {
         self.heads.words() * size_of::<u64>()
     }

@@ -1,6 +1,6 @@
-//! The screen is the filter between candidates and verification. The screen rejects pairs by their sketches, so that
+//! The screen is the prefilter between candidates and verification. The screen rejects pairs by their sketches, so that
 //! the documents of these pairs need not be read. The probability of rejecting a near-duplicate is at most the stated
-//! error.
+//! error. Most pairs are rejected by their heads alone: up to four bits of each of the first values of a sketch.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ use crate::settings::{Plan, Search};
 pub struct Screened {
     /// Number of pairs that the filter rejected.
     pub pairs: u64,
-    /// Number of registers that the filter compared. Bits that were compared count as whole registers with the same
-    /// number of bits.
+    /// Number of registers that the filter compared. Compared bits count as whole registers with the same number of
+    /// bits.
     pub compared: u64,
     /// Number of registers of all pairs that the filter examined.
     pub registers: u64,
@@ -55,9 +55,10 @@ struct Rules {
     filters: Vec<(Filter, ValueLayout)>,
     /// Order in which registers are compared, if they are not exchangeable.
     shuffle: Option<Vec<usize>>,
-    /// Head that rejects most pairs of unlike documents, if any pair can be rejected.
+    /// Rule that rejects most pairs of unlike documents by the heads of their sketches; `None` if the filter rejects no
+    /// pair.
     head: Option<HeadRule>,
-    /// Head that rejects most pairs of a crowd, if any pair can be rejected.
+    /// Rule that rejects most pairs of a crowd by the heads of their sketches; `None` if the filter rejects no pair.
     crowd: Option<HeadRule>,
 }
 
@@ -131,12 +132,13 @@ impl Screen {
         !self.rules.filters.is_empty()
     }
 
-    /// Returns the head by which pairs are rejected in bulk, if any pair can be rejected.
+    /// Returns the rule that rejects most pairs by the heads of their sketches; `None` if the filter rejects no pair.
     pub(crate) fn rule(&self) -> Option<HeadRule> {
         self.rules.head
     }
 
-    /// Returns the head for the documents of a crowd, which have much in common.
+    /// Returns the rule that rejects most pairs of a crowd by the heads of their sketches; `None` if the filter rejects
+    /// no pair.
     pub(crate) fn crowd_rule(&self) -> Option<HeadRule> {
         self.rules.crowd
     }

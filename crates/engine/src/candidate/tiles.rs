@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Number of rows per tile. A stretch of other rows in the first-level cache is compared with all rows of a tile.
 const TILE: usize = 16;
-/// Bytes of the other rows that are compared together and stay in the first-level cache.
+/// Number of bytes per stretch: rows that are compared with a whole tile while they stay in the first-level cache.
 const STRETCH_BYTES: usize = 32 << 10;
 
 /// Division of all pairs of rows into tiles, which are pieces of work.

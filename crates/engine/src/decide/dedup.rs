@@ -244,8 +244,8 @@ impl<F: FnMut(Decided) + Send> Receive<Vec<Removed>> for Ledger<'_, F> {
     }
 }
 
-/// Returns the removed documents of a neighbourhood. The list gets its exact size at once, because a family may be most
-/// of the corpus.
+/// Returns the removed documents of a neighbourhood. The list gets its exact size at once, because one group of
+/// near-duplicates may be most of the corpus.
 fn removed_in(
     documents: &[u32],
     visits: &[EqualVisit],

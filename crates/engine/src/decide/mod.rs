@@ -32,7 +32,7 @@ pub struct Decisions {
     pub clusters: u64,
     /// Counts of compared pairs.
     pub verification: Verification,
-    /// Measured recall of these decisions, or `None` without an audit.
+    /// Recall of the decisions, measured by an audit; `None` without an audit.
     pub audit: Option<Audit>,
 }
 

@@ -18,7 +18,7 @@ use crate::read::Reading;
 use crate::settings::Plan;
 use crate::verify::{Agreement, Decide, ExactJudge, Verification, Verified, Walk};
 
-/// Number of pairs above which a family is announced before its pairs are compared.
+/// Number of pairs of one group of documents above which a warning is sent before the pairs are compared.
 const MANY: u64 = 1_000_000;
 
 /// Requested documents. The key is the first document of the group of equals to which they belong.
@@ -44,7 +44,8 @@ pub struct SimilarPairs {
     documents: u32,
     equals: Equals,
     /// Near-duplicates of the first document of each group of equals. The list of a document has the near-duplicates
-    /// after it. If one of two near-duplicates has equals, the list also has the near-duplicate before the document.
+    /// that come after the document. If one of two near-duplicates has equals, the list of the later document also has
+    /// the earlier document.
     neighbours: Neighbours,
     wanted: Option<WantedDocuments>,
     /// Counts of compared pairs.

@@ -72,9 +72,9 @@ pub struct EstimatedPair {
 pub struct Compared {
     /// Number of compared pairs.
     pub pairs: u64,
-    /// Number of words of their sketches that were compared.
+    /// Number of words of sketches that were compared, over all pairs.
     pub words: u64,
-    /// Number of words that the sketches of these pairs have.
+    /// Number of words that would be compared without a filter, over all pairs.
     pub of_words: u64,
     /// Share of the pairs at the threshold that the filter may reject by mistake, summed over all looks. The share is 0
     /// without a filter.

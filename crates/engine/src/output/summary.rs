@@ -107,8 +107,8 @@ pub struct Summary {
     /// The expected share of similar pairs that were found, computed from the banding. `None` if nothing was read, or
     /// if no pair was found although the search can miss pairs.
     pub expected_recall: Option<f64>,
-    /// A lower bound of the true recall, which holds in at least 98 of 100 runs. `None` if nothing was found, or if
-    /// shelves were full.
+    /// A lower bound of the true recall, which holds in at least 98 of 100 runs. `None` if nothing was read, if a
+    /// shelf was full, or if no pair was found although the search can miss pairs.
     pub expected_recall_low: Option<f64>,
     /// The share of duplicates that were found, as measured by an audit of the kept documents.
     pub audit: Option<Audit>,

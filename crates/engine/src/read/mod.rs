@@ -77,8 +77,8 @@ pub struct Reading {
 /// Position that the read stage has reached, for a run that is resumed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct ReadProgress {
-    /// Bytes per chunk. A resumed run cuts its inputs into the same chunks as the process before it, because progress
-    /// is counted in chunks.
+    /// Number of bytes per chunk. A resumed run cuts its inputs into the same chunks as the process before it, because
+    /// progress is counted in chunks.
     chunk_bytes: u64,
     /// Number of chunks that are done.
     chunks: usize,
@@ -252,11 +252,11 @@ struct Desk<'a> {
     progress: ReadProgress,
     /// Number of segments in the folder of the run.
     segments: usize,
-    /// Bytes of all chunks that were read, including those of an earlier process.
+    /// Number of bytes of all chunks that were read, including the chunks that an earlier process read.
     bytes_read: u64,
     /// Counts for the next segment, which is not written yet.
     pending: PendingSegment,
-    /// Bytes of documents in memory above which they are written to disk.
+    /// Number of bytes above which documents in memory are written to disk.
     most_bytes: u64,
     field: FieldSought,
 }
@@ -268,7 +268,7 @@ struct FieldSought {
     is_found: bool,
     /// Number of records that were searched, all without the field.
     records: u64,
-    /// The first of these records that could be parsed.
+    /// First searched record that could be parsed.
     example: Option<RecordPlace>,
 }
 
@@ -609,7 +609,7 @@ struct ReadChunk {
 }
 
 impl ReadChunk {
-    /// Returns the bytes of the documents and of the rejected records.
+    /// Returns the number of bytes that the documents and the rejected records take.
     fn size_bytes(&self) -> u64 {
         self.columns.size_bytes() + self.rejected.iter().map(Rejected::size_bytes).sum::<u64>()
     }

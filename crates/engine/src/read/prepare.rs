@@ -18,9 +18,10 @@ use crate::error::{Error, ErrorKind};
 use crate::settings::{Plan, check_spec, check_tables};
 use crate::weigh::WeightTables;
 
-/// Bytes of text that one thread may cut whole. The limits allow at most half a million shingles, because shingles take
-/// many times the size of their text. A character has at least one byte, and a word at least two with its separator.
-/// Cutting into blocks costs a little time, so the limits are high enough that ordinary documents are cut whole.
+/// Maximum number of bytes of text that one thread may cut whole. The limits allow at most half a million shingles,
+/// because shingles take many times the size of their text. A character has at least one byte, and a word at least two
+/// with its separator. Cutting into blocks costs a little time, so the limits are high enough that ordinary documents
+/// are cut whole.
 const WHOLE_CHARS_BYTES: u64 = 512 << 10;
 const WHOLE_WORDS_BYTES: u64 = 1 << 20;
 /// Bytes of text above which a document is always cut into blocks if its spec permits blocks, however many threads
@@ -146,7 +147,7 @@ pub struct Preparation {
     merges: bool,
     /// Whether markup is removed from texts.
     strips: bool,
-    /// Bytes of text that one thread may cut whole.
+    /// Maximum number of bytes of text that one thread may cut whole: [`WHOLE_CHARS_BYTES`] or [`WHOLE_WORDS_BYTES`].
     whole_bytes: u64,
 }
 

@@ -33,7 +33,7 @@ pub struct Rejected {
 }
 
 impl Rejected {
-    /// Returns the bytes that this value takes in memory.
+    /// Returns the number of bytes that this value takes in memory.
     pub(crate) fn size_bytes(&self) -> u64 {
         let id = self.id.as_ref().map_or(0, String::len);
         (size_of::<Self>() + id + self.reason.len() + self.message.len()) as u64

@@ -28,7 +28,7 @@ pub(super) fn known_again(plan: &Plan, corpus: &Corpus) -> Vec<(String, String)>
         max_cluster,
         // The wanted recall is covered by the bands and rows that follow from it.
         wanted_recall: _,
-        // A resumed run repeats the audit, and none of the next fields changes a decision.
+        // The fields from `audit` to `work` change no decision. A resumed run repeats the audit.
         audit: _,
         audit_bands: _,
         threads: _,

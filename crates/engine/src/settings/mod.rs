@@ -40,8 +40,8 @@ pub const RECALL: f64 = 0.99;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum AuditSize {
-    /// The number of kept documents that can be audited within 5 % of the run time or 0.2 s, usually all. Near
-    /// documents are looked up in bands that the audit draws.
+    /// The number of kept documents that can be audited within 5 % of the run time, or within 0.2 s if that is more;
+    /// usually all. Near documents are looked up in bands that the audit draws.
     #[default]
     Affordable,
     /// This number of kept documents, each compared with all other kept documents, however long that takes.
@@ -163,7 +163,8 @@ pub struct RunSettings {
     /// Default: no limit.
     pub max_cluster: Option<u64>,
     /// The number of kept documents that are audited to measure the recall; `None` for no audit. An audit changes only
-    /// the report. Default: as many as 5 % of the run time or 0.2 s allow, usually all.
+    /// the report. Default: as many documents as fit into 5 % of the run time, or into 0.2 s if that is more; usually
+    /// all.
     pub audit: Option<AuditSize>,
     /// Number of threads. Default: one per core, or fewer if `memory` is too small for one per core.
     pub threads: Option<usize>,
@@ -216,7 +217,8 @@ setters!(RunSettings {
     /// Default: no limit.
     max_cluster: Option<u64>,
     /// The number of kept documents that are audited to measure the recall; `None` for no audit. An audit changes only
-    /// the report. Default: as many as 5 % of the run time or 0.2 s allow, usually all.
+    /// the report. Default: as many documents as fit into 5 % of the run time, or into 0.2 s if that is more; usually
+    /// all.
     audit: Option<AuditSize>,
     /// Number of threads. Default: one per core, or fewer if `memory` is too small for one per core.
     threads: Option<usize>,
@@ -271,8 +273,8 @@ impl RunSettings {
         }
     }
 
-    /// Makes the plan without its weight tables, which may not be counted yet. If a setting is invalid, adds a problem
-    /// and returns `None`.
+    /// Makes the plan without its weight tables, because the document frequencies in them may still have to be counted.
+    /// If a setting is invalid, adds a problem and returns `None`.
     pub(crate) fn outline(&self, problems: &mut Vec<SettingProblem>) -> Option<Plan> {
         let before = problems.len();
         self.check_similarity(problems);

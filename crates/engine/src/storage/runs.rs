@@ -61,8 +61,8 @@ impl SortEntry for (u64, u64) {
     }
 }
 
-/// Map from numbers below a bound to 32-bit values in the same order. The values cover the whole range, so keys that
-/// begin with them fall into all parts.
+/// Map from numbers below a bound to 32-bit values in the same order. The values are spread over the whole range of
+/// `u32`, so that keys that begin with them are divided evenly among the parts of a range of keys.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SpreadNumber(u32);
 

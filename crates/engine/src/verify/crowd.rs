@@ -1,4 +1,5 @@
-//! Crowds: sketches of many documents side by side, so that many documents can be screened at once.
+//! A crowd is 64 documents or more on one shelf. Their sketches lie side by side in memory, so that one document is
+//! screened against all of them at once. A head is up to four bits of each of the first values of a sketch.
 //!
 //! Filled-in copies of one form have a similarity of 0.5 or more, so their first registers do not separate them from
 //! similar pairs. Parity bits do, because shingles that all documents share cancel. If a crowd is dense, its documents
@@ -22,8 +23,8 @@ const TOGETHER: usize = 16;
 /// Bytes of heads that are compared together and stay in the cache.
 const STRETCH_BYTES: usize = 32 << 10;
 
-/// Cost of comparing whole parity bits, in instructions per eight pairs. Each word of the bits costs `PARITY_WORD_COST`
-/// more. Most of the cost is cache misses.
+/// Cost of comparing all parity bits, without folding, in instructions per eight pairs. Each word of the bits costs
+/// `PARITY_WORD_COST` more. Most of the cost is cache misses.
 const PARITY_COST: f64 = 200.0;
 const PARITY_WORD_COST: f64 = 6.0;
 /// Number of documents of the crowd with which each probe of a sample is compared.
@@ -39,7 +40,7 @@ pub(super) struct Crowd<'a> {
     numbers: Vec<u32>,
     /// Parity bits of each document, if the crowd is dense.
     parities: Parities,
-    /// Folded copy of the parity bits, if they are screened before the sketches.
+    /// Folded copy of the parity bits, if the scan compares parity bits before sketches.
     fold: Option<Fold>,
     /// Number of documents at which `fold` is chosen again.
     choose_at: usize,
@@ -62,7 +63,7 @@ impl Fold {
         Self { heads: Heads::new(words, 1), folded: vec![0; words], threshold }
     }
 
-    /// Adds a document. If the parity bits of the document are unknown, every scan leaves the document open.
+    /// Adds a document. If the parity bits of the document are unknown, no scan rejects the document.
     fn push(&mut self, known: Option<(usize, &[u32])>) {
         self.folded.fill(0);
         let allowed = known.map_or(heads::ALL, |(size, array)| {
@@ -291,16 +292,16 @@ impl<'a> Crowd<'a> {
     }
 }
 
-/// Pairs that a scan leaves open, with the counts of the scan.
+/// Pairs that a scan did not reject, with the counts of the scan.
 #[derive(Debug, Default)]
 pub(super) struct Scanned {
-    /// Open documents, for each scanning document.
+    /// For each scanning document, the documents that the scan did not reject.
     pub(super) open: Vec<Vec<u32>>,
     /// Number of pairs that heads or folded parity bits rejected.
     pub(super) rejected: u64,
     /// Number of registers that have as many bits as were compared for the rejected pairs.
     pub(super) compared: u64,
-    /// Number of pairs that were open before whole parity bits were compared.
+    /// Number of pairs that remained before all parity bits were compared without folding.
     pub(super) left_by_heads: u64,
 }
 

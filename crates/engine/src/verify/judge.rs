@@ -1,5 +1,6 @@
-//! The judge of a neighbourhood compares two documents by their sketches. If the sketches leave the pair open, it
-//! compares their shingle sets.
+//! The judge of a neighbourhood answers whether two documents are similar. It compares their sketches and, if the
+//! sketches do not reject the pair, their shingle sets. A crowd is 64 documents or more on one shelf, whose sketches
+//! are scanned together.
 
 use minwise::Observer;
 use minwise::candidate::FullShelves;
@@ -91,7 +92,7 @@ pub(crate) struct ExactJudge<'a, 'r> {
     block: Option<Crowd<'a>>,
     /// Whether the crowd is dense: most documents that scan it have many candidates left.
     is_dense: bool,
-    /// Share of pairs that the heads of sketches left open when the crowd became dense.
+    /// Share of pairs that the heads of sketches did not reject when the crowd became dense.
     share_open: f64,
     /// Number of threads that scan and compare.
     threads: usize,

@@ -58,7 +58,7 @@ pub(crate) struct Sets<'a> {
     ahead: Ahead,
     size_bytes: usize,
     budget: Budget,
-    /// Bytes of text that may be cut whole at the same time.
+    /// Maximum number of bytes of text that may be cut whole at the same time.
     whole_bytes: u64,
 }
 
@@ -147,8 +147,8 @@ fn at_least(
 }
 
 impl Held {
-    /// Returns the bytes of the set and of its entry in `held`. The entry counts twice, because `held` may be half
-    /// empty, which matters if there are many small sets.
+    /// Returns the number of bytes of the set and of its entry in `held`. The entry counts twice, because `held` may be
+    /// half empty, which matters if there are many small sets.
     fn size_bytes(&self) -> usize {
         2 * size_of::<Self>() + self.set.size_bytes()
     }
@@ -167,7 +167,8 @@ struct Ahead {
 }
 
 impl Ahead {
-    /// Returns the bytes of text to load from `document` on, at most `most`. Returns 0 if the document is loaded alone.
+    /// Returns the number of text bytes to load ahead from `document`, at most `most`. Returns 0 if the document is
+    /// loaded alone.
     fn of(&mut self, document: u32, most: u64) -> u64 {
         self.bytes = if document >= self.frontier {
             most
@@ -188,13 +189,13 @@ impl Ahead {
 /// Limits for one neighbourhood.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
-    /// Bytes of memory for sets and marks.
+    /// Number of bytes of memory for sets and marks.
     pub bytes: usize,
     /// Number of threads that load sets.
     pub threads: usize,
-    /// Bytes of text that are loaded together, because documents are mostly needed in order.
+    /// Number of bytes of text that are loaded together, because documents are mostly needed in order.
     pub ahead_bytes: u64,
-    /// Bytes of memory for the parity bits of a crowd.
+    /// Number of bytes of memory for the parity bits of a crowd.
     pub crowd_bytes: usize,
 }
 

@@ -102,15 +102,15 @@ impl Verification {
         }
     }
 
-    /// Returns the expected recall, or `None` if no pair was found.
+    /// Returns the expected recall, or `None` if no pair was found although the search can miss pairs.
     #[must_use]
     pub fn known_recall(&self) -> Option<f64> {
         self.expected_recall.is_known().then(|| self.expected_recall.value())
     }
 
-    /// Returns a lower bound of the recall, which holds in at least 98 of 100 runs. Returns `None` if no pair was found
-    /// or a shelf was full. A full shelf leaves out all later documents, and no found pair represents the pairs of two
-    /// later documents.
+    /// Returns a lower bound of the recall, which holds in at least 98 of 100 runs. Returns `None` if a shelf was full,
+    /// or if no pair was found although the search can miss pairs. A full shelf leaves out all later documents, and no
+    /// found pair represents the pairs of two later documents.
     #[must_use]
     pub fn expected_recall_low(&self) -> Option<f64> {
         if self.full_shelves.shelves == 0 { self.expected_recall.low() } else { None }

@@ -25,7 +25,7 @@ impl Reasons {
     }
 }
 
-/// A document of the archive that shares text with the checked one.
+/// A document of the archive that shares text with the checked text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
@@ -52,9 +52,9 @@ pub struct Match {
     /// Weighted Jaccard similarity, or null without `weight`.
     #[cfg_attr(feature = "openapi", schema(required = true, minimum = 0, maximum = 1))]
     pub weighted: Option<f64>,
-    /// Tokens of the longest shared passage.
+    /// Length of the longest shared passage, in tokens.
     pub longest_passage: usize,
-    /// Tokens of the checked text that stand in shared passages.
+    /// Number of tokens of the checked text that are in shared passages.
     pub shared_tokens: usize,
     /// The longest shared passages, in the order of the checked text.
     pub passages: Vec<SharedPassage>,
@@ -69,23 +69,23 @@ pub struct Match {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct Queried {
-    /// Id of the text: that of the archived document, or the one under which a command read it; null for a text that was sent to
-    /// the server.
+    /// Id of the text: the id of the archived document, or the id under which a command read the text; null for a text
+    /// that was sent to the server.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub id: Option<String>,
     /// Title of the text, or null.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub title: Option<String>,
-    /// Characters of the text.
+    /// Number of characters of the text.
     pub characters: usize,
-    /// Tokens of the text.
+    /// Number of tokens of the text.
     pub tokens: usize,
-    /// Distinct shingles of the text that are evidence.
+    /// Number of distinct shingles of the text that are evidence.
     pub shingles: usize,
-    /// The text itself. It is null in answers of the command, and for a document of an archive that keeps no texts.
+    /// The checked text. It is null in answers of the command, and for a document of an archive that keeps no texts.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub text: Option<String>,
-    /// Where the pages, slides, chapters or paragraphs of the text begin, in ascending order.
+    /// Beginnings of the pages, slides, chapters or paragraphs of the text, in ascending order.
     pub marks: Vec<Mark>,
 }
 
@@ -98,12 +98,12 @@ pub struct Answer {
     pub query: Queried,
     /// The matches, best first.
     pub matches: Vec<Match>,
-    /// Number of matches that are not in the answer, because there are more than `top`.
+    /// Number of matches that are not in the answer, because there are more matches than `top`.
     pub further: usize,
     /// Number of candidates that were compared exactly.
     pub compared: usize,
-    /// Number of candidates that were not compared, because there are more than `candidates`. Some of them may be documents that
-    /// were removed, or that would have been passed over.
+    /// Number of candidates that were not compared, because there are more candidates than the option `candidates`
+    /// allows. Some of these candidates may be removed documents, or documents that an option excludes.
     pub not_compared: usize,
     /// Number of fingerprints that were not looked up, because they stand in more documents than `max_df` allows.
     pub passed_over: usize,
@@ -111,7 +111,7 @@ pub struct Answer {
     /// minimum length is always found.
     #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 1))]
     pub recall_at_threshold: f64,
-    /// Why passages have no place in their documents; null if they have one.
+    /// Reason why passages have no place in their documents; null if passages have a place.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub no_passages: Option<String>,
     /// Settings of the archive by which texts become shingles and sketches.

@@ -2,8 +2,8 @@
 //! quotations or in lists of references are no evidence.
 //!
 //! Shingles that are no evidence are masked in both documents before the comparison, so the similarity is
-//! computed from the remaining shingles. A masked shingle keeps its position, so that no passage runs across
-//! it.
+//! computed from the remaining shingles. To mask a shingle is to replace its hash by a value that stands for no
+//! shingle. A masked shingle keeps its position, so that no passage runs across it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -106,12 +106,14 @@ impl Evidence {
         self.frequencies.is_none() && self.ignored.is_empty() && !self.quotations && !self.references
     }
 
-    /// Returns the shingles of the query in order, masked.
+    /// Returns the shingles of the query in document order. [`MASKED`] replaces every shingle that is no
+    /// evidence.
     pub(crate) fn of_query(&self, text: &str, shingles: &[u64], places: Option<&UnitRanges>) -> Vec<u64> {
         self.mask(text, shingles, places, MASKED)
     }
 
-    /// Returns the shingles of a document of the index in order, masked.
+    /// Returns the shingles of a document of the index in document order. [`MASKED_THERE`] replaces every
+    /// shingle that is no evidence.
     pub(crate) fn of_document(&self, text: &str, shingles: &[u64], places: Option<&UnitRanges>) -> Vec<u64> {
         self.mask(text, shingles, places, MASKED_THERE)
     }

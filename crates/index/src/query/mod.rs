@@ -1,8 +1,8 @@
 //! Checks: finds the documents of an index that share text with a query.
 //!
-//! Candidates are documents that share a band key or a fingerprint with the query. Shingles that are no
-//! evidence ([`evidence`]) are masked in the query and in each candidate, and the remaining shingles are
-//! compared exactly.
+//! Candidates are documents that share a band key or a fingerprint with the query. Shingles that are no evidence
+//! ([`evidence`]) are masked (replaced by a value that stands for no shingle) in the query and in each candidate,
+//! and the remaining shingles are compared exactly.
 
 mod answer;
 mod candidates;
@@ -84,7 +84,7 @@ pub struct DocumentPair {
     pub passages: Vec<SharedPassage>,
 }
 
-/// One side of a pair.
+/// One side of a pair: the left or the right document.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Side<'s> {

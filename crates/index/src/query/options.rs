@@ -24,19 +24,20 @@ pub struct CheckOptions {
     /// other. Default: 0.3.
     #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 1, default = 0.3))]
     pub containment: f64,
-    /// Minimum length of a shared passage that makes a document a match, in tokens. A value below that of the archive counts as
-    /// that of the archive. With `off` (`CheckOptions::NO_PASSAGE` in Rust), a passage alone makes no match. Default: that of the
-    /// archive.
+    /// Minimum length in tokens of a shared passage that makes a document a match. A value below the minimum of the
+    /// archive counts as the minimum of the archive. With `off` (`CheckOptions::NO_PASSAGE` in Rust), a passage alone
+    /// makes no match. Default: the minimum of the archive.
     #[serde(with = "form::passage")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<form::PassageLength>, default = json!(null)))]
     pub passage: Option<usize>,
-    /// Maximum number of matches in the answer, which has the best. Default: 10.
+    /// Maximum number of matches. The answer has the best matches. Default: 10.
     #[cfg_attr(feature = "openapi", schema(minimum = 1, default = 10))]
     pub top: usize,
     /// Maximum number of candidates that are compared, the most promising first. Default: 1000.
     #[cfg_attr(feature = "openapi", schema(minimum = 1, default = 1000))]
     pub candidates: usize,
-    /// Maximum number of passages per match. The longest are in the answer, in the order of the checked text. Default: 50.
+    /// Maximum number of passages per match. The answer has the longest passages, in the order of the checked text.
+    /// Default: 50.
     #[cfg_attr(feature = "openapi", schema(minimum = 0, default = 50))]
     pub passages: usize,
     /// Shingles in more documents than this are no evidence: a whole number of documents from 1, or a share of all documents
@@ -59,8 +60,8 @@ pub struct CheckOptions {
     /// Last day of the documents that are compared, inclusive, such as `2026-03-31`; or a year, a month, or a time such as
     /// `2026-03-31T12:00:00Z`. Later documents are passed over. It cannot be before `since`. Default: no limit.
     pub until: Option<String>,
-    /// Metadata field with the date of a document, for `since` and `until`. Default: the date on which the document was added
-    /// counts.
+    /// Metadata field with the date of a document, for `since` and `until`. Default: the date on which the document was
+    /// added.
     pub date_field: Option<String>,
     /// Weighting of shingles for the weighted similarity of a match. With `none`, matches have no weighted similarity. Default:
     /// `none`.
@@ -75,20 +76,21 @@ setters!(CheckOptions {
     /// Minimum containment of a match: a document is a match if at least this share of either text appears in the
     /// other. Default: 0.3.
     containment: f64,
-    /// Maximum number of matches in the answer, which has the best. Default: 10.
+    /// Maximum number of matches. The answer has the best matches. Default: 10.
     top: usize,
     /// Maximum number of candidates that are compared, the most promising first. Default: 1000.
     candidates: usize,
-    /// Maximum number of passages per match. The longest are in the answer, in the order of the checked text. Default: 50.
+    /// Maximum number of passages per match. The answer has the longest passages, in the order of the checked text.
+    /// Default: 50.
     passages: usize,
     /// Whether text in quotation marks is no evidence. Default: false.
     ignore_quotations: bool,
     /// Whether lists of references at the end of a document are no evidence. Default: false.
     ignore_references: bool,
     ;
-    /// Minimum length of a shared passage that makes a document a match, in tokens. A value below that of the archive counts as
-    /// that of the archive. With `off` (`CheckOptions::NO_PASSAGE` in Rust), a passage alone makes no match. Default: that of the
-    /// archive.
+    /// Minimum length in tokens of a shared passage that makes a document a match. A value below the minimum of the
+    /// archive counts as the minimum of the archive. With `off` (`CheckOptions::NO_PASSAGE` in Rust), a passage alone
+    /// makes no match. Default: the minimum of the archive.
     passage: Option<usize>,
     /// Shingles in more documents than this are no evidence: a whole number of documents from 1, or a share of all documents
     /// above 0 and at most 1.0, written with a decimal point. Default: no limit.
@@ -103,8 +105,8 @@ setters!(CheckOptions {
     /// Last day of the documents that are compared, inclusive, such as `2026-03-31`; or a year, a month, or a time such as
     /// `2026-03-31T12:00:00Z`. Later documents are passed over. It cannot be before `since`. Default: no limit.
     until: Option<String>,
-    /// Metadata field with the date of a document, for `since` and `until`. Default: the date on which the document was added
-    /// counts.
+    /// Metadata field with the date of a document, for `since` and `until`. Default: the date on which the document was
+    /// added.
     date_field: Option<String>,
     ;
     /// Texts whose shingles are no evidence, such as the text of a form. Default: none.

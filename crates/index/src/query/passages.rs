@@ -23,9 +23,10 @@ pub struct SharedPassage {
     #[serde(with = "form::optional_range")]
     #[cfg_attr(feature = "openapi", schema(required = true, value_type = Option<Vec<usize>>, min_items = 2, max_items = 2))]
     pub document: Option<Range<usize>>,
-    /// Length of the passage in tokens; in characters, if shingles are made of characters.
+    /// Length of the passage in tokens, or in characters if shingles are made of characters.
     pub tokens: usize,
-    /// Whether the passage stands in another place among the passages of the document than among those of the checked text.
+    /// Whether the passage has another position among the passages of the document than among the passages of the
+    /// checked text.
     pub moved: bool,
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::record::Entry;
 
-/// A window of time, both ends inclusive.
+/// A window of time. The first and the last given date belong to it.
 #[derive(Debug)]
 pub(crate) struct DateWindow<'o> {
     /// Metadata field with the date of a document. Without a field, the date of addition counts.

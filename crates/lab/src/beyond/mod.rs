@@ -26,7 +26,7 @@ use minwise::hash::{SplitMix64, fmix64};
 
 /// Sketch that estimates the similarity of two sets.
 pub trait BeyondSketch: Send + Sync {
-    /// Returns the bytes of a packed sketch.
+    /// Returns the number of bytes of a packed sketch.
     fn bytes(&self) -> usize;
 
     /// Returns the sketch of a set. Repeated shingles do not change it.

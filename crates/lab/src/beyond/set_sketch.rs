@@ -10,10 +10,10 @@
 //! - **Formula.** `Kᵢ = max ⌊1 − log_b hᵢ(d)⌋` over the members d, from 0 to q + 1. The m numbers hᵢ(d) are exponential
 //!   of rate a. They are generated in ascending order by their spacings, at places of a random permutation.
 //! - **Cost.** about n + m ln m numbers for n members; m·log₂(q + 2)/8 bytes.
-//! - **Error.** n̂ = m(1 − 1/b)/(a·ln b·Σb^(−Kᵢ)). Ĵ maximises D⁺·ln p(u − vJ) + D⁻·ln p(v − uJ) + D₀·ln(1 − p(u − vJ) − p(v − uJ))
-//!   with `p(x) = −log_b(1 − x(b − 1)/b)` and `u = n̂_A/(n̂_A + n̂_B) = 1 − v`; its variance tends to the inverse of the Fisher
-//!   information, [`SetSketch::variance`], if the sizes are known. Estimated sizes bound Ĵ by their ratio: at J = 0.95 and 256
-//!   registers the mean is 0.0035 too low, a quarter of the standard error.
+//! - **Error.** n̂ = m(1 − 1/b)/(a·ln b·Σb^(−Kᵢ)). Ĵ maximises D⁺·ln p(u − vJ) + D⁻·ln p(v − uJ) + D₀·ln(1 − p(u − vJ)
+//!   − p(v − uJ)) with `p(x) = −log_b(1 − x(b − 1)/b)` and `u = n̂_A/(n̂_A + n̂_B) = 1 − v`; its variance tends to the
+//!   inverse of the Fisher information, [`SetSketch::variance`], if the sizes are known. If the sizes are estimated, Ĵ
+//!   is at most their ratio: at J = 0.95 and 256 registers the mean is 0.0035 too low, a quarter of the standard error.
 //! - **Differs.** The paper recommends 16 bits, b = 1.001 and q = 65,534 for a similarity near that of `MinHash`, and b
 //!   = 2 to count. [`SetSketch::of_16_bits`] follows the first recommendation; [`SetSketch::of_8_bits`] has b = 1.08
 //!   and q = 254, for up to 10⁷ members, and [`SetSketch::of_6_bits`] has b = 1.3 and q = 62, for up to 10⁵.

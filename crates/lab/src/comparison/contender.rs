@@ -10,9 +10,9 @@ use crate::measure::sketch;
 
 /// Sketch of one kind in one size.
 pub(super) struct Contender {
-    /// Name of its kind in the tables.
+    /// Name of the kind of sketch in the tables.
     pub name: String,
-    /// Whether it is a sketch of the library, which has kernels for vector instructions.
+    /// Whether the sketch is one of the library, with kernels for vector instructions.
     pub is_of_library: bool,
     /// Text form of a sketch of the library, or the parameters of another sketch.
     pub form: String,

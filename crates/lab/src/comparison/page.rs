@@ -46,7 +46,7 @@ impl KindName {
 struct Row<'a> {
     kind: &'a KindName,
     size: usize,
-    /// Measurements per corpus.
+    /// Measurements of this sketch, one per corpus.
     of: Vec<&'a Measured>,
 }
 

@@ -14,7 +14,7 @@ pub(super) fn page() -> String {
          Each sketch as large as a standard error of {ERROR} at similarity {SIMILARITY} takes in long documents, and what that costs. The \
          smallest is not the best: a sketch that cannot be banded finds no candidates, and bits are paid for in hashes. \
          `minwise plan` makes this table for other errors and similarities. [README.md](README.md) says which one to take.\n\n\
-         | `--sketch` | bytes | hashes a shingle | bands | page |\n|---|---:|---:|---|---|\n"
+         | `--sketch` | bytes | hashes per shingle | bands | page |\n|---|---:|---:|---|---|\n"
     );
     for method in Method::kinds().filter_map(|kind| Method::smallest(kind, SIMILARITY, ERROR)) {
         let bands = if method.bandable().is_some() { "yes" } else { "no" };

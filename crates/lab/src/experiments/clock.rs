@@ -1,7 +1,7 @@
 //! Measures the times of several functions in alternation, and their ratios.
 //!
-//! Times are processor time of the thread. The wall clock also counts while other programs have the processor: on a
-//! loaded machine, it gave intervals of ratios that ended at twenty times the median.
+//! Times are processor time of the thread. The wall clock also runs while other programs have the processor. With it,
+//! confidence intervals of ratios reached up to twenty times the median on a loaded machine.
 //!
 //! Other programs share caches and the clock frequency, and slow all functions of a round alike. A ratio within a round
 //! is therefore more accurate than two times. The median of many rounds does not change if some rounds are disturbed.

@@ -41,7 +41,7 @@ pub struct BlockTasks {
     documents: Vec<u32>,
     begin: i64,
     block: i64,
-    /// The task that takes further small blocks, with the number of its rows that ask and the number of all its rows.
+    /// Task to which further small blocks are added, with its number of asking rows and its number of all rows.
     open: Option<(i64, usize, usize)>,
 }
 

@@ -30,10 +30,10 @@ const COUNT: i64 = 0;
 const COPY: i64 = 1;
 const MEMBER: i64 = 2;
 
-/// Number of kinds of texts. The counts with the keys 0 to 4 are the numbers of texts per kind of the inputs, and those
-/// with the keys 5 to 9 are the numbers of texts per kind of the references.
+/// Number of kinds of texts. The counts with the keys 0 to 4 are the numbers of texts per kind in the inputs. The
+/// counts with the keys 5 to 9 are the numbers of texts per kind in the references.
 const KINDS: usize = 5;
-/// Keys of the other counts.
+/// Keys of the counts that are not about kinds of texts.
 const SUM: i64 = 100;
 const RANKS: i64 = 101;
 const IDS: i64 = 102;

@@ -216,8 +216,9 @@ impl PySparkRounds {
                 all.push((&self.ranks[number as usize], number));
             }
         }
-        // `equal` has the copies of kept documents, with the rank key of the first document. Documents that are on no
-        // shelf are kept. References are left out, because they are never removed.
+        // `equal` has the copies of kept documents, with the rank key of the first document. A document on no shelf has
+        // no number here and is always kept, so its copies are in `equal`, too. References are left out, because they
+        // are never removed.
         let mut equal: Vec<(&[u8], &[u8])> = vec![];
         for batch in &visits {
             let (rank, first) = (column(batch, "rank")?, column(batch, "other")?);

@@ -1,9 +1,9 @@
 //! Scans a block by parity bits. The parity bits of a document are a bit array of its shingle set; the arrays of
 //! similar sets differ in few bits ([`minwise::verify::parity`]).
 //!
-//! A row *asks* if its document is to be compared with the other rows in this round. Each row that asks is compared
-//! with all other rows by folded arrays of parity bits. Pairs that the folded arrays do not rule out are then compared
-//! one by one by their whole arrays.
+//! A block has two sides: the rows that ask, and all rows. A row *asks* if its document is to be compared with the
+//! other rows in this round. Each row that asks is compared with all other rows by folded arrays of parity bits. Pairs
+//! that the folded arrays do not reject are then compared one by one by their whole arrays.
 //!
 //! Folded arrays are compared eight rows at a time, in vector registers ([`Heads`]). A pair of one block may be in
 //! other blocks, too. The scan does not check this, because the check took most of the time; Spark removes repeated
@@ -16,7 +16,7 @@ use minwise::kernel::Kernel;
 use minwise::kernel::compare::heads::Heads;
 use minwise::verify::parity::{Bound, allowance, fold_into};
 
-/// Number of rows that ask and are compared with the other rows together, one stretch of the other rows at a time.
+/// Number of asking rows that are compared together with one stretch of the other rows at a time.
 const TOGETHER: usize = 16;
 /// Bytes of the folded arrays of one stretch of rows. A stretch stays in the cache while the rows that ask are compared
 /// with it.

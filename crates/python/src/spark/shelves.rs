@@ -1,7 +1,8 @@
-//! Rounds in tasks, for jobs whose shelves do not fit the memory of the driver. A task computes the result of one part
-//! of the shelves, or of one part of the components.
+//! Rounds in tasks, for jobs whose shelves do not fit the memory of the driver. A shelf has the documents with one band
+//! key. A task computes the result of one part of the shelves, or of one part of the connected components of similar
+//! documents.
 //!
-//! A part has any number of whole shelves or whole components. Documents are numbered within a part in the order of
+//! A part has any number of whole shelves, or of whole components. Documents are numbered within a part in the order of
 //! their rank keys.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,5 @@
-//! The rows of the second reading. The job reads the input again for the texts of the documents that it compares.
+//! Rows of the second pass over the input. The job reads the input again for the texts of the documents that it
+//! compares.
 
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use pyo3::prelude::*;
 
 use super::batch::{PySparkBatch, made};
 
-/// Columns of the rows of the second reading.
+/// Columns of the rows of the second pass.
 #[derive(Default)]
 pub(super) struct TextRows {
     ranks: BinaryBuilder,

@@ -44,7 +44,8 @@ impl Item {
     }
 }
 
-/// Result of adding documents. Each list has up to 10 000 entries; `counts` has the numbers of all.
+/// Result of adding documents. Each list has up to 10 000 entries; `counts` has the number of all documents per
+/// result.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[schema(as = Added)]
 pub(crate) struct AddedAnswer {
@@ -54,7 +55,7 @@ pub(crate) struct AddedAnswer {
     replaced: Vec<String>,
     /// Documents that were not added.
     rejected: Vec<RejectLine>,
-    /// Numbers of documents, also beyond the lists.
+    /// Number of documents per result, including the documents that the lists leave out.
     pub(crate) counts: AddedCounts,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct BoundedOption {
     pub(crate) name: &'static str,
     pub(crate) value: fn(&CheckOptions) -> usize,
     pub(crate) maximum: u32,
-    /// Description of the maximum, which follows the words "it must be".
+    /// Description of the maximum, which a message writes after the words "it must be".
     expected: &'static str,
 }
 
@@ -39,7 +39,7 @@ pub(crate) const BOUNDED_OPTIONS: [BoundedOption; 3] = [
     },
 ];
 
-/// Answer of a check over HTTP: the answer of the index, and the time that it took.
+/// Answer of a check over HTTP: the answer of the index, and the time that the check took.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CheckAnswer {
     #[serde(flatten)]

@@ -29,11 +29,12 @@ pub(crate) struct ClustersAnswer {
     /// Minimum probability that a document exactly at the threshold is found.
     #[schema(minimum = 0, maximum = 1)]
     recall_at_threshold: f64,
-    /// Number of documents that share a band with so many others that later documents were not compared with them by this band.
+    /// Number of documents with which later documents were not compared in some band, because too many documents share
+    /// the band.
     left_out: u64,
 }
 
-/// Documents that are similar to one of them, the keeper.
+/// The keeper, and the documents that are similar to the keeper.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Cluster)]
 pub(crate) struct ClusterAnswer {
@@ -41,7 +42,7 @@ pub(crate) struct ClusterAnswer {
     size: usize,
     /// Id of the keeper, the document that was added first.
     keeper: String,
-    /// The keeper, then the others, most similar first, up to 1000.
+    /// The keeper, then the other members by descending similarity; up to 1000 documents.
     members: Vec<MemberAnswer>,
 }
 

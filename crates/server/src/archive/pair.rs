@@ -46,7 +46,7 @@ pub(crate) struct PairAnswer {
     containment_of_right: f64,
     /// All shared passages, in the order of the left document.
     passages: Vec<PairPassage>,
-    /// Why there are no passages; null if both texts are known.
+    /// Reason why there are no passages; null if both texts are known.
     #[schema(required = true)]
     no_passages: Option<&'static str>,
     /// Settings of the archive by which texts become shingles and sketches.
@@ -65,7 +65,7 @@ pub(crate) struct PairSide {
     /// Text of the document; null if the archive keeps no texts.
     #[schema(required = true)]
     text: Option<String>,
-    /// Where the pages, slides, chapters or paragraphs of the text begin, in ascending order.
+    /// Beginnings of the pages, slides, chapters or paragraphs of the text, in ascending order.
     marks: Vec<Mark>,
     /// Metadata of the document: any JSON object.
     #[schema(value_type = Object)]
@@ -81,9 +81,10 @@ pub(crate) struct PairPassage {
     /// Byte range of the passage in the right text, as `[start, end]`; `end` is exclusive.
     #[schema(value_type = Vec<usize>, min_items = 2, max_items = 2)]
     right: ByteRange,
-    /// Length of the passage in tokens; in characters, if shingles are made of characters.
+    /// Length of the passage in tokens, or in characters if shingles are made of characters.
     tokens: usize,
-    /// Whether the passage stands in another place among the passages of the right text than among those of the left text.
+    /// Whether the passage has another position among the passages of the right text than among the passages of the
+    /// left text.
     moved: bool,
 }
 

@@ -80,7 +80,7 @@ pub(crate) struct JobAnswer {
     /// Result of the job, or null: `Added` for `add`, also of a job that failed midway, and `Clusters` for `clusters`.
     #[schema(required = true, value_type = Option<JobResult>)]
     result: Option<SerializedResult>,
-    /// Why the job failed, or null.
+    /// Reason why the job failed, or null.
     #[schema(required = true)]
     error: Option<Problem>,
 }

@@ -113,7 +113,8 @@ impl ToSchema for CheckText {
 struct FileFields {
     /// Title of the file in the answer, up to 64 KiB; without it, the title that the file states, or its name.
     title: Option<String>,
-    /// Metadata of the file, up to 64 KiB, for the option `exclude`. A field that is not here has the value that the file states.
+    /// Metadata of the file, up to 64 KiB, for the option `exclude`. A field that is absent here has the value that the
+    /// file states.
     #[schema(value_type = Object, required = false)]
     metadata: Map<String, Value>,
 }
@@ -151,7 +152,8 @@ pub(crate) struct CheckFile {
 
 /// Check a text or a file against the archive.
 ///
-/// The answer has the documents of the archive that share text with it, with the shared passages. Nothing is added.
+/// The answer has the documents of the archive that share text with the checked text, and the shared passages. The call
+/// adds nothing to the archive.
 #[utoipa::path(post, path = "/check", operation_id = "check", tag = "check",
     request_body(description = "The text as JSON, or a file as a form", content((CheckText = "application/json"), (CheckFile = "multipart/form-data"))),
     responses((status = 200, description = "The matches", body = CheckAnswer)))]

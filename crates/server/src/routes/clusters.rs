@@ -14,7 +14,7 @@ use crate::problem::Problem;
 use crate::state::SharedState;
 use crate::uploads::Received;
 
-/// Which documents form a cluster.
+/// Condition under which documents form a cluster.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = ClustersRequest)]

@@ -53,7 +53,7 @@ pub(crate) struct NewFile {
     options: Option<AboutFile>,
 }
 
-/// Add a document under an id, or replace the document that has it.
+/// Add a document under an id, or replace the document that has this id.
 #[utoipa::path(put, path = "/documents/{id}", operation_id = "put_document", tag = "documents", params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment")),
     request_body(description = "The document as JSON, or its file as a form", content((NewContent = "application/json"), (NewFile = "multipart/form-data"))),
     responses((status = 200, description = "The document was replaced", body = StoredDocument),
@@ -108,7 +108,7 @@ pub(crate) struct SimilarParameters {
     /// Minimum containment of a match: a document is a match if at least this share of either text appears in the other.
     #[param(minimum = 0, maximum = 1, default = 0.3)]
     containment: f64,
-    /// Maximum number of matches in the answer, which has the best.
+    /// Maximum number of matches. The answer has the best matches.
     #[param(minimum = 1, maximum = 1000, default = 10)]
     top: usize,
 }

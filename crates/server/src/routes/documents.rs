@@ -41,7 +41,7 @@ pub(crate) struct ListParameters {
     /// Text to look for in ids, titles and the values of metadata. The case of letters does not matter.
     #[param(default = "")]
     search: String,
-    /// `next` of the page before; without it, the first page.
+    /// Value of `next` of the page before. Without `after`, the answer is the first page.
     #[param(default = "")]
     after: String,
     /// Maximum number of documents on the page.
@@ -61,15 +61,15 @@ impl Default for ListParameters {
 pub(crate) struct PageAnswer {
     /// Documents of the page.
     documents: Vec<Entry>,
-    /// `after` of the next page, or null on the last page. A page of a search in a large archive may have fewer documents than
-    /// `limit`, or none, and still a next page.
+    /// Value of `after` for the next page, or null on the last page. In a large archive, a page of a search may have
+    /// fewer documents than `limit`, or none, although there is a next page.
     #[schema(required = true)]
     next: Option<String>,
 }
 
 /// List documents, the newest first.
 ///
-/// Pages follow each other by `after`, which is the `next` of the page before.
+/// To get the next page, pass the `next` of a page as `after`.
 #[utoipa::path(get, path = "/documents", operation_id = "list_documents", tag = "documents", params(ListParameters),
     responses((status = 200, description = "A page of documents", body = PageAnswer)))]
 pub(crate) async fn list(
@@ -171,10 +171,10 @@ fn with_options(files: Vec<UploadedFile>, options: Option<&[u8]>) -> Result<Vec<
     }
 }
 
-/// Add documents, or replace those with the same ids.
+/// Add documents, or replace documents with the same ids.
 ///
-/// Up to 100 documents, 4 files and 8 MiB of them are added before the answer; more become a job. Documents that cannot be added
-/// are in `rejected`, and the others are added.
+/// Up to 100 documents, 4 files and 8 MiB are added before the answer; a larger call becomes a job. Documents that
+/// cannot be added are in `rejected`, and all other documents are added.
 #[utoipa::path(post, path = "/documents", operation_id = "add_documents", tag = "documents",
     request_body(description = "The documents as JSON, or files as a form",
         content((NewDocuments = "application/json"), (NewFiles = "multipart/form-data"))),

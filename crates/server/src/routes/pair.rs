@@ -22,8 +22,8 @@ pub(crate) struct PairRequest {
     left: SideRequest,
     /// The right document.
     right: SideRequest,
-    /// Options of a check. Text that these options ignore is ignored here too, so that the answer has the numbers and all passages
-    /// that a check of the left text finds in the right document. Options that only choose matches have no effect.
+    /// Options of a check. Text that the options ignore is no evidence, so the answer has the numbers and all passages
+    /// of a check of the left text against the right document. Options that only choose matches have no effect.
     #[serde(default)]
     #[schema(value_type = SubmissionOptions, required = false)]
     options: Submission,
@@ -31,7 +31,7 @@ pub(crate) struct PairRequest {
 
 /// Compare two documents.
 ///
-/// A side is a document of the archive, or a text. The answer has all passages that the two share.
+/// A side is a document of the archive, or a text. The answer has all passages that both sides share.
 #[utoipa::path(post, path = "/pair", operation_id = "compare_pair", tag = "check",
     request_body(description = "The two documents", content = PairRequest),
     responses((status = 200, description = "Similarity and shared passages", body = PairAnswer)))]

@@ -19,9 +19,9 @@ use crate::state::SharedState;
 pub(crate) struct StatsAnswer {
     /// Number of documents.
     documents: u64,
-    /// Bytes of all texts.
+    /// Number of bytes of all texts.
     text_bytes: u64,
-    /// Bytes of the archive on disk.
+    /// Number of bytes of the archive on disk.
     disk_bytes: u64,
     /// Settings by which texts become shingles and sketches.
     spec: String,
@@ -37,10 +37,10 @@ pub(crate) struct StatsAnswer {
     sequence: u64,
     /// Version of the server.
     version: &'static str,
-    /// Histogram of similarities in a sample of documents; null until it is known.
+    /// Histogram of similarities in a sample of documents; null until the histogram is known.
     #[schema(required = true)]
     similarities: Option<SimilarityHistogram>,
-    /// Number of documents per month in which they were added, in ascending order; absent until it is known.
+    /// Number of added documents per month, in ascending order; absent until the numbers are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     added_by_month: Option<Vec<Month>>,
 }

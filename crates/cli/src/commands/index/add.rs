@@ -18,7 +18,7 @@ use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
 use crate::summary::{self, SummaryLines};
 
-/// Number of ids to show of those that only the sheet has.
+/// Maximum number of ids to show that the sheet has and the inputs lack.
 const SHOWN: usize = 5;
 
 /// Chunk that is ready to be written.

@@ -61,7 +61,7 @@ impl PlanSummary {
     fn memory_bytes(&self) -> usize {
         /// Bytes per document for tables, an id of twelve characters, and the overhead of the allocator.
         const TABLES: usize = 220;
-        /// Bytes per document for sorting four bands at a time, each with its keys and a buffer of the sort.
+        /// Number of bytes per document for sorting four bands at a time: per band, the keys and a buffer of the sort.
         const SORTED: usize = 4 * 32;
         self.method.size_bytes() + TABLES + SORTED
     }

@@ -25,7 +25,7 @@ struct RankedMethod {
 struct Recommended {
     sketch: Method,
     reason: String,
-    /// Similarity below which the mean error of its estimates exceeds the standard error.
+    /// Similarity below which the mean error of the sketch's estimates exceeds the standard error.
     biased_below: Option<f64>,
 }
 

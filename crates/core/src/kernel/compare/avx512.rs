@@ -1,4 +1,5 @@
-//! Comparisons with vectors of 512 bits, for x86-64 with `vpopcntq`.
+//! Comparisons with vectors of 512 bits, for x86-64 with `vpopcntq`. A lane is a part of a vector, of 32, 64 or 128
+//! bits.
 
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi32, _mm512_add_epi64, _mm512_cmpeq_epi8_mask, _mm512_cmpeq_epi16_mask,

@@ -1,8 +1,9 @@
 //! Loops that run once per pair of sketches, which count agreeing registers or different bits.
 //!
-//! All loops take rows of words, so a loop over a matrix calls them on plain slices. All counts are exact, so every
-//! kernel gives the same number. [`Kernel::different_bits_of_rows`] compares one row with many rows and chooses the
-//! kernel once. A search of all pairs uses [`Kernel::near`], which screens the [`heads`] of many sketches.
+//! All loops take sketches as slices of words, so a loop over a matrix passes the rows of the matrix directly. All
+//! counts are exact, so every kernel gives the same number. [`Kernel::different_bits_of_rows`] compares one row with
+//! many rows and chooses the kernel once. A search of all pairs uses [`Kernel::near`], which screens the [`heads`] of
+//! many sketches.
 //!
 //! | kernel | compares at once | counts ones by |
 //! |---|---|---|

@@ -8,9 +8,9 @@
 //!
 //! - A row is first screened for all shingles, without a branch. The first gap is −ln(1 − U) ≥ U, so a shingle has a
 //!   dart in the row only if U < w·2ᵇ. The upper 24 bits of a linear hash nearly decide this.
-//! - About one candidate per dart remains. Each candidate takes a lane of a *board*, and all lanes are computed
-//!   together, so the logarithms fill vectors. If a dart lies below the weight, it is recorded for its register, and
-//!   the lane continues with the next dart.
+//! - About one candidate per dart remains. Each candidate takes a lane of a *board*, which is an index into the board's
+//!   arrays. All lanes are computed together, so the logarithms fill vectors. If a dart lies below the weight, it is
+//!   recorded for its register, and the lane continues with the next dart.
 //!
 //! All kernels share one code, which is compiled for the instruction set of each kernel. A minimum does not depend on
 //! the order.
@@ -152,8 +152,8 @@ impl LaneCells {
     }
 }
 
-/// Returns, for every lane, one bit per step, which is set if the element of this step may have a dart in the row. The
-/// bit is set for all elements with a dart, and for hardly any other element.
+/// Returns, for every lane, one bit per step. The bit is set if the element of this step may have a dart in the row.
+/// The bit is set for all elements with a dart, and for hardly any other element.
 #[inline(always)]
 fn look(looks: &[LaneCells], scale: f32, coefficients: (u32, u32)) -> [u32; LANES] {
     let mut sets = [0; LANES];
@@ -199,7 +199,8 @@ impl DartCandidate {
     }
 }
 
-/// The smallest darts so far, and the candidates that are being computed, one lane each, field by field.
+/// The smallest darts so far, and the candidates that are being computed. Each candidate has one lane, an index into
+/// the arrays of the fields.
 struct Board {
     least: Vec<u64>,
     /// Set of the lanes in use, one bit per lane.
@@ -253,9 +254,9 @@ impl Board {
         }
     }
 
-    /// Moves every candidate by one gap. A candidate still below its weight has a dart at this place, and keeps its
-    /// lane if it may have another dart. A candidate above its weight stays above it, so computing lanes that are not
-    /// in use changes nothing.
+    /// Moves every candidate by one gap. If a candidate is still below its limit, it has a dart at the point that it
+    /// reached, and it keeps its lane if another dart may follow. A candidate above its limit stays above it, so
+    /// computing lanes that are not in use changes nothing.
     #[inline(always)]
     fn throw(&mut self) {
         let registers = self.least.len() as u64;

@@ -10,8 +10,9 @@
 //! | [`first_gap`], 32 bits | the gap before the first dart |
 //! | `fmix64` of a dart's [`state`] | 32 bits of the gap after the dart, 16 of its register, 16 of its rank |
 //!
-//! Short documents have shingles with many darts per row. A row is therefore cut into cells of some darts each, and
-//! every cell has a chain of its own, so no chain is long.
+//! The *place* of a dart is the number by which the darts of one register are ordered. Short documents have shingles
+//! with many darts per row. A row is therefore cut into cells of some darts each, and every cell has a chain of its
+//! own, so no chain is long.
 //!
 //! The first gap has a hash of its own, because a shingle without a dart in the row needs only the first gap: a linear
 //! function and a comparison. A gap is at least 2⁻³³, so a row is empty for weights up to 2⁻³³⁻ᵇ, and the number of
@@ -25,14 +26,14 @@ use crate::kernel::logarithm::{float, ln};
 pub(super) const STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Difference between the states of consecutive cells of a row.
 const CELL_STRIDE: u64 = 0xa076_1d64_78bd_642f;
-/// Width of a cell, in weights times 2ᵇ, which is also its mean number of darts. Larger cells mean longer chains of
-/// gaps, and smaller cells more chains.
+/// Width of a cell, in weights times 2ᵇ. A cell has the same number of darts on average. Larger cells mean longer
+/// chains of gaps, and smaller cells more chains.
 pub(super) const CELL: f64 = 4.0;
 /// Number of bits of a gap.
 const GAP_BITS: u32 = 32;
 /// Number of bits of a dart's register, and of its rank within its row.
 const FIELD_BITS: u32 = 16;
-/// Number of bits of a dart's place below the bits of the row.
+/// Number of bits of a [`place`](RawDart::place) below its row: 16 bits of the rank, and 40 bits that break ties.
 const PLACE_BITS: u32 = 56;
 
 /// Returns the salt of a row.

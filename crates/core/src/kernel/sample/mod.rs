@@ -100,7 +100,7 @@ impl Kernel {
     }
 }
 
-/// Input of a filter: all registers of a round, one block of lanes at a time.
+/// Input of a filter: the functions and limits of all registers of a round, in blocks of `LANES` registers.
 struct RegisterFilter<'a> {
     /// Multipliers of the linear functions of the outlines; `offsets` has their offsets.
     multipliers: &'a [[u32; LANES]],
@@ -194,7 +194,7 @@ fn run(
         let salts = registers.iter().map(|&register| salts[register]);
         let mut round = Round::new(salts, limit, log_total);
         let blocks = round.limits.len();
-        // Four masks are one word, so one comparison per word skips nearly all of them, which are empty.
+        // Nearly all masks are empty. Four masks are one word, so one comparison per word skips four empty masks.
         let stride = blocks.next_multiple_of(4);
         let mut masks = vec![0; PORTION * stride];
         for first in (0..keys.len()).step_by(PORTION) {

@@ -163,8 +163,8 @@ fn of_batches(compression: TableCompression, before: Option<CompressionType>) ->
     }
 }
 
-/// Converts an error of the writer. The error is our own, or is about dictionaries, because a file can have only one
-/// dictionary per column.
+/// Converts an error of the writer. Its cause is our `Output`, or a second dictionary of a column, because an Arrow
+/// file can have only one dictionary per column.
 fn writing(error: ArrowError) -> Error {
     Foreign::from(error).while_writing("the record batch being written")
 }

@@ -135,7 +135,8 @@ struct BatchBlock {
 }
 
 impl ArrowFile {
-    /// Returns a column with a dictionary if this is a file, because a file can have only one dictionary per column.
+    /// If this is an Arrow file with dictionaries, returns the name of the first column with a dictionary. Such a
+    /// file can have only one dictionary per column.
     fn of_one_dictionary(&self) -> Option<&str> {
         let has_one = |field: &&Field| matches!(field.data_type(), DataType::Dictionary(..));
         let column = self.schema.flattened_fields().into_iter().find(has_one)?;

@@ -38,7 +38,7 @@ impl Format {
     pub const JSONL: Self = Self::new("jsonl", "JSONL", Layout::Records);
 }
 
-/// Container of JSONL.
+/// Files with one JSON object per line.
 #[derive(Debug)]
 pub(super) struct Jsonl;
 

@@ -39,8 +39,8 @@ pub(super) fn read<'a, 'w>(
         return None;
     }
     let LineCursor { decoded, text_len, id, .. } = cursor;
-    // Escapes can only spell UTF-8, so the bytes are UTF-8 in any case. The check stays, because only `unsafe` code
-    // could leave it out.
+    // An unescaped string is always UTF-8, because a lone surrogate is refused. The check stays, because only
+    // `unsafe` code could leave it out.
     let text = simdutf8::basic::from_utf8(decoded.get(..text_len?)?).ok()?;
     Some(Quick { text, id })
 }

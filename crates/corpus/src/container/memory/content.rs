@@ -89,8 +89,8 @@ impl MemoryRows {
         Ok(rows)
     }
 
-    /// Adds a block of texts. The fields of the options do not apply to a list of texts. A value field can only be
-    /// the text or the id.
+    /// Adds a block of texts. The text field and the id field of `options` are ignored, because a list of texts has
+    /// no fields. A value field can only be the text or the id.
     fn add_texts(&mut self, name: &str, block: &TextBlock, options: &ReadOptions) -> Result<()> {
         let text = || MemoryColumn::of_array(Arc::new(block.texts.clone()));
         let id = || block.ids.as_ref().map(|ids| MemoryColumn::of_array(Arc::new(ids.clone())));

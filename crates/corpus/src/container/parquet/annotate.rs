@@ -28,7 +28,8 @@ use crate::sources::Sources;
 /// the columns differ.
 const ARROW_SCHEMA: &str = "ARROW:schema";
 
-/// Writes the rows with their annotations as one Parquet file, in the form of the first of `sources`.
+/// Writes the rows with their annotations as one Parquet file, with the schema and settings of the first source that
+/// has rows.
 pub(super) fn annotate(
     sources: &Sources,
     numbers: Range<u32>,

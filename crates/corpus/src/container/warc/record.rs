@@ -9,8 +9,9 @@
 //! CRLF CRLF                     end
 //! ```
 //!
-//! [`parse_at`] reads the head and skips the block, so a walk over a file costs two small reads per record. Common
-//! tools write LF for CRLF, or leave out the end of the last record; both forms are accepted.
+//! The head of a record is its version line and its headers. [`parse_at`] reads the head and skips the block, so a
+//! walk over a file costs two small reads per record. Common tools write LF for CRLF, or leave out the end of the
+//! last record; both forms are accepted.
 //!
 //! A bad record does not lose the records behind it: [`Records`] continues at the next line that begins with
 //! `WARC/1.`. A block may contain such a line, too. The search therefore begins behind the last byte that was
@@ -53,7 +54,7 @@ pub(crate) enum RecordKind {
     Request,
     /// Facts about another record.
     Metadata,
-    /// Note that a page was fetched again and had not changed.
+    /// Record of a repeated fetch of a page that had not changed.
     Revisit,
     /// Later part of a record that was cut into several.
     Continuation,

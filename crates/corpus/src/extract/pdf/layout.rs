@@ -69,7 +69,6 @@ impl PageText {
         self.is_full
     }
 
-    /// Returns the text.
     pub(super) fn finish(self) -> String {
         self.text
     }

@@ -68,8 +68,8 @@ impl ChartFrame {
         let mut value = 0.0;
         while value <= self.most {
             let y = self.y(value);
-            // A scale above 1 shows whole counts; a scale up to 1 shows probabilities with decimals.
-            let label = if self.most > 1.0 { grouped(value as u64) } else { format!("{value:.1}") };
+            // Steps of counts are whole numbers; steps of probabilities are below 1.
+            let label = if y_step >= 1.0 { grouped(value as u64) } else { format!("{value:.1}") };
             out += &format!(
                 "<path class=\"grid\" d=\"M{left} {y:.1}H{right}\"/>\
                  <text class=\"end\" x=\"{:.1}\" y=\"{:.1}\">{label}</text>\n",
@@ -234,7 +234,7 @@ mod tests {
     fn bars_stand_where_the_axes_say() {
         let all = SimilarityCounts::new([0.8, 0.8, 0.9].into_iter());
         let svg = histogram(&all, 0.8);
-        // The x axis maps 0.75 to 1 onto 372 pixels, the y axis 0 to 2 onto 200 pixels.
+        // The x axis shows 0.75–1 on 372 pixels, and the y axis shows 0–2 on 200 pixels.
         assert!(
             svg.contains("<rect class=\"bar\" x=\"128.7\" y=\"24.0\" width=\"14.3\" height=\"200.0\"/>"),
             "{svg}"
@@ -246,6 +246,15 @@ mod tests {
             svg.contains("3 similarities") && svg.contains("Most of them, 2, lie from 0.80 to 0.81."),
             "{svg}"
         );
+    }
+
+    #[test]
+    fn counts_on_the_axis_are_whole_numbers() {
+        let svg = histogram(&SimilarityCounts::new([0.8].into_iter()), 0.8);
+        assert!(svg.contains("y=\"228.0\">0</text>") && svg.contains("y=\"28.0\">1</text>"), "{svg}");
+        let curve = Curve::from(Banding::new(16, 6, 128).unwrap());
+        let svg = s_curve(&curve, 0.8, None, None);
+        assert!(svg.contains("y=\"228.0\">0.0</text>") && svg.contains("y=\"28.0\">1.0</text>"), "{svg}");
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub use crate::output::summary::Summary;
 pub struct Extras {
     /// The recall that an audit measured.
     pub measured_recall: Option<MeasuredRecall>,
-    /// The command and the times of this particular run.
+    /// The command and the times of the run that makes the report.
     pub this_run: Option<ThisRun>,
     /// Whether near-duplicates are marked in the output instead of removed from it.
     pub annotates: bool,

@@ -1,7 +1,7 @@
 //! The page's section of pairs near the threshold, side by side, by which people judge whether the threshold is right.
 //!
 //! Each pair is a removed document with its kept document. Only one pair per cluster is shown as long as there are
-//! enough clusters, so that one large family does not fill the page. Text that both documents have is marked, and long
+//! enough clusters, so that one large cluster does not fill the page. Text that both documents have is marked, and long
 //! stretches are shown by their ends.
 
 use std::ops::Range;

@@ -213,7 +213,7 @@ impl DocumentColumns {
         }
     }
 
-    /// Returns the bytes that the documents take.
+    /// Returns the number of bytes that the documents take.
     pub(crate) fn size_bytes(&self) -> u64 {
         let words = self.rows.registers() + self.placed_rows.as_ref().map_or(0, Sketches::registers);
         let fixed =

@@ -372,7 +372,7 @@ impl Documents {
         self.held.len()
     }
 
-    /// Returns the bytes of the documents in memory.
+    /// Returns the number of bytes that the documents take in memory.
     pub(crate) fn held_bytes(&self) -> u64 {
         self.held.size_bytes()
     }

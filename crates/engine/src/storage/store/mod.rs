@@ -38,16 +38,16 @@ const ALIGNMENT: usize = 64;
 /// Number of bytes of the trailer.
 const TRAILER_BYTES: usize = 32;
 
-/// Kind of stored file.
+/// Format of a stored file: its magic, version and name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileKind {
     /// The first and the last bytes of the file.
     pub magic: [u8; 8],
     /// The version that is written, and the only version that can be read.
     pub version: u32,
-    /// The name of the kind, for messages.
+    /// The name of the format, for messages.
     pub name: &'static str,
-    /// The command that makes such a file.
+    /// The command that makes a file of this format.
     pub made_by: &'static str,
 }
 

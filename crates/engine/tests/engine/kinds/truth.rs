@@ -82,7 +82,8 @@ impl Truth {
             if !is_removed(earlier) {
                 self.copies(later)
             } else if !is_removed(later) && later < self.last[earlier as usize] {
-                // The removed document has a copy behind the kept one, so the pair counts in the other direction.
+                // The removed document has a copy after the kept document, so the copies of the earlier document are
+                // counted.
                 self.copies(earlier)
             } else {
                 0.0

@@ -73,7 +73,7 @@ fn note(trials: u64, documents: &str) -> String {
     )
 }
 
-/// Returns a chart of variance times stored bits against similarity.
+/// Returns a chart with the similarity from 0 to 1 on the x axis.
 fn chart(title: &str, description: &str, note: String, y: Axis, series: Vec<Series>) -> Chart {
     let x = Axis::linear("similarity J").between(0.0, 1.0);
     Chart { title: title.to_owned(), description: description.to_owned(), note, x, y, series }

@@ -39,7 +39,7 @@ struct PrintedRow {
 }
 
 impl Published {
-    /// Returns the published errors with this many sections, each with its number of registers.
+    /// Returns the published errors for this number of sections, each with the number of registers.
     fn of(&self, sections: usize) -> impl Iterator<Item = (usize, &Printed)> {
         let row = self.rows.iter().filter(move |row| row.sections == sections);
         row.flat_map(|row| self.registers.iter().copied().zip(&row.errors))

@@ -341,7 +341,8 @@ fn laws(settings: &Settings, estimates: &[Estimates]) -> Vec<Check> {
     ]
 }
 
-/// Returns the laws that the printed table would have to obey for any data.
+/// Returns the checks that need only the printed table: one for each printed recall that no data can give, one of
+/// the precisions, and one for each printed F.
 fn possible(published: &Published) -> Vec<Check> {
     let mut checks = vec![];
     let minhash = &published.recall["MinHash"];

@@ -97,8 +97,8 @@ struct Sentences {
     most: f64,
     /// Number of sets of shuffles whose pairs are all below [`BELOW`] at [`LENGTH`].
     sets_below: u64,
-    /// Three numbers of lengths above [`MOSTLY_ZERO`]: all of them, those at which most similarities are 0.00, and
-    /// those at which most are exactly 0.
+    /// Three counts of lengths above [`MOSTLY_ZERO`]: all these lengths, the lengths at which most similarities are
+    /// 0.00, and the lengths at which most similarities are exactly 0.
     lengths: [usize; 3],
 }
 

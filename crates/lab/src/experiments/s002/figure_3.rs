@@ -120,7 +120,7 @@ fn one_bit(similarity: f64) -> f64 {
 }
 
 /// Returns the share by which the variance of R̂ exceeds that of the delta method, to the second order. Returns `None`
-/// if the clamp is within eight standard errors.
+/// if g is less than eight standard errors above 0, where R̂ is clamped.
 ///
 /// R̂ = gᵃ with g = 2T̂ − 1 and a = 2⁻ⁿ. With the relative standard error c of g, curvature adds ((a−1)²/2 +
 /// (a−1)(a−2))·c², and the skewness of a binomial count adds 2(1−a)/k.

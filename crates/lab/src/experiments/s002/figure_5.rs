@@ -178,9 +178,9 @@ fn sum(counts: impl Iterator<Item = Counts>) -> Counts {
 /// Counts of one part of the pairs, by fraction (whole registers last) and threshold.
 type Part = Vec<Vec<Counts>>;
 
-/// Returns the standard error of a share of one width, or of its difference from another width. It follows from the
-/// deviations of each part from the ratio of the sums, because the parts are independent and the widths of one part are
-/// not.
+/// Returns the standard error of the share of width `of`, or, with `over`, of its difference from the share of width
+/// `over`. The standard error follows from the deviations of each part from the ratio of the sums, because the parts
+/// are independent and the widths of one part are not.
 fn standard_error(share: &PairShare, parts: &[Part], at: usize, (of, over): (usize, Option<usize>)) -> f64 {
     let deviation = |width: usize| {
         let total = sum(parts.iter().map(|part| part[width][at]));

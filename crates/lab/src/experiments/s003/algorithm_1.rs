@@ -30,7 +30,7 @@ struct Row {
     similarity: Printed,
 }
 
-/// Number of samples per sketch of the library.
+/// Number of samples per sketch that `minwise` makes.
 const REGISTERS: usize = 1000;
 
 pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {

@@ -57,13 +57,13 @@ impl LookSide {
 /// Division of pairs by their matches at the look: counts of a simulation, or exact shares of all pairs.
 #[derive(Debug, Clone, Copy, Default)]
 struct Taken {
-    /// Pairs that the threshold takes.
+    /// Number of pairs that the threshold takes.
     pairs: f64,
     /// Taken pairs that are right according to all registers.
     right: f64,
     /// Taken pairs that are right according to the registers of the look, as the source prints it.
     right_as_printed: f64,
-    /// Pairs that the threshold should take.
+    /// Number of pairs that the threshold should take.
     all: f64,
 }
 

@@ -1,4 +1,5 @@
-//! Collections of originals with seven edited copies each, and queries for these near-duplicates.
+//! Collections of families, and queries for the documents of a family. A family is an original with seven edited
+//! copies.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;

@@ -1,4 +1,4 @@
-//! Queries for the copies of a document, with different numbers of bands.
+//! Queries for the documents of a family (an original and its copies), with different numbers of bands.
 
 use anyhow::Result;
 use minwise::candidate::Banding;
@@ -19,7 +19,8 @@ pub(super) struct QueryRow {
     pub false_by_bucket: f64,
     pub expected_by_bucket: f64,
     pub false_by_key: f64,
-    /// Share of the documents of other families that are no candidates by buckets.
+    /// Number of documents of other families minus `false_by_bucket`: the mean number per query of documents that the
+    /// buckets leave out.
     pub left_out: f64,
 }
 

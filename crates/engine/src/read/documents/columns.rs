@@ -251,9 +251,4 @@ impl DocumentColumns {
             }
         });
     }
-
-    /// Returns the keys of one band for all documents.
-    pub(super) fn band_keys(&self, band: usize, rows: &RowLayout) -> impl Iterator<Item = u64> {
-        (0..self.len()).map(move |at| rows.key(band, self.rows.row(at)))
-    }
 }

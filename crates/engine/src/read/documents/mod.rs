@@ -133,7 +133,9 @@ impl Documents {
         !self.segments.is_empty()
     }
 
-    /// # Panics Panics if the document does not exist. All methods that take a document number panic in this case.
+    /// # Panics
+
+    /// Panics if the document does not exist. All methods that take a document number panic in this case.
     fn find_document(&self, document: u32) -> DocumentLocation<'_> {
         if let Some(at) = document.checked_sub(self.first_held) {
             return DocumentLocation::Held(&self.held, at as usize);

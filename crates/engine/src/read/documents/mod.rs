@@ -134,7 +134,6 @@ impl Documents {
     }
 
     /// # Panics
-
     /// Panics if the document does not exist. All methods that take a document number panic in this case.
     fn find_document(&self, document: u32) -> DocumentLocation<'_> {
         if let Some(at) = document.checked_sub(self.first_held) {

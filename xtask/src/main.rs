@@ -32,7 +32,7 @@ const HELP: &str = "\
 cargo x check              type-check everything
 cargo x test               every test: Rust, documentation, vectors, formats, API, Python, Spark, pages in a browser
 cargo x test WORD…         the Rust tests that have one of these words in their names
-cargo x test --long        what takes too long for every change: long tests, kills, statistics, features, the oldest Rust, packages, installation, `dist`, `trace`
+cargo x test --long        what takes too long for every change: long tests, kills, statistics, features, the oldest Rust, other targets, packages, installation, `dist`, `trace`
 cargo x test --long WORD…  the long parts that have one of these words in their names, such as `kills`
 cargo x test-browser       the pages in a browser only
 cargo x test-api           the OpenAPI document and clients that are generated of it only

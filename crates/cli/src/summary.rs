@@ -140,6 +140,7 @@ pub fn at_threshold(read: u64, threshold: f64, curve: &Curve) -> Option<(f64, f6
 /// Returns the line about recall if no pair was found although all documents were compared with one another.
 fn confirmed(documents: u64) -> String {
     match documents {
+        0 => "nothing to measure, because no document has a text".to_owned(),
         1 => "nothing to measure, because there is only one document".to_owned(),
         2 => "nothing to measure: the two documents were compared, and are not near-duplicates".to_owned(),
         _ => format!(
@@ -169,6 +170,7 @@ fn measured(audit: &Audit) -> String {
         ("was found to repeat", "were found to repeat")
     };
     let repeat = match missed {
+        _ if kept == 0 => "no kept document has a text".to_owned(),
         0 if kept == 1 => "the kept document repeats no other one".to_owned(),
         _ if kept == 1 => "the kept document repeats another one".to_owned(),
         0 => format!("none of {of} {one} another one"),
@@ -290,6 +292,7 @@ mod tests {
             said([9, 9, 0, 0], [1.0; 3]),
             "not measured, because none was removed and none of the 9 kept documents repeats another one"
         );
+        assert_eq!(said([0, 0, 3, 0], [1.0; 3]), "100 % measured: no kept document has a text");
         assert_eq!(said([1, 1, 3, 0], [1.0; 3]), "100 % measured: the kept document repeats no other one");
         assert_eq!(
             said([9, 9, 1, 1], [0.5; 3]),
@@ -319,6 +322,7 @@ mod tests {
         let sampled = audited([12, 9, 0, 0], [1.0, 0.0, 1.0]);
         assert!(recall(None, None, at, Some(&sampled)).starts_with(&format!("{unknown}; not measured, ")));
         for (documents, says) in [
+            (0, "nothing to measure, because no document has a text"),
             (1, "nothing to measure, because there is only one document"),
             (2, "nothing to measure: the two documents were compared, and are not near-duplicates"),
             (

@@ -5,8 +5,8 @@
 //! 2. The counters in memory get the values of the change, even if the next step fails, because the store
 //!    already has the change.
 //! 3. The number of the change is written to the file `acknowledged`, outside of the store. This number is
-//! never ahead of the store, because an index with a number ahead of its store reports that acknowledged
-//! changes are lost.
+//!    never ahead of the store, because an index with a number ahead of its store reports that acknowledged
+//!    changes are lost.
 
 use crate::error::Result;
 use crate::index::{Index, WriteState};

@@ -408,7 +408,9 @@ impl Index {
         })?;
         let (mut bands, mut fingerprints) = (vec![], vec![]);
         for portion in made {
-            portion.rows.into_iter().for_each(|row| change.push(row));
+            for row in portion.rows {
+                change.push(row);
+            }
             bands.extend(portion.bands);
             fingerprints.extend(portion.fingerprints);
         }
@@ -416,7 +418,9 @@ impl Index {
         let postings = in_portions(of_spaces, threads, |(space, postings)| {
             Ok(posting_rows(space, state.sequence, postings))
         })?;
-        postings.into_iter().for_each(|row| change.push(row));
+        for row in postings {
+            change.push(row);
+        }
         go_on(observer)?;
         // The window is sorted during the commit, because both take about the same time.
         let is_full = writer.pending.1.len() + pending.len() >= WINDOW;

@@ -12,13 +12,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .._errors import MinwiseError, SettingError
+from .._errors import InputError, MinwiseError, SettingError
 from . import _job, dedup_files
 from ._files import apart
 from ._sail import SailServer
 from ._settings import REFUSED, SUPPORTED, require
 from ._summary import Summary, show
-from ._work import refuse_existing
+from ._work import first_line
 
 #: Options whose values are numbers, with the type of each.
 NUMBERS: dict[str, Callable[[str], Any]] = {
@@ -69,7 +69,7 @@ def parser() -> argparse.ArgumentParser:
     return out
 
 
-def _read(spark: Any, paths: list[str], format: str | None) -> Any:
+def _read(spark: Any, setting: str, paths: list[str], format: str | None) -> Any:
     if format is None:
         name = paths[0].rstrip("/").lower()
         for end in (".gz", ".zst", ".bz2"):
@@ -81,7 +81,17 @@ def _read(spark: Any, paths: list[str], format: str | None) -> Any:
         # The options make Spark read CSV as the command does: a quoted field may have line breaks, and two quotes in it
         # stand for one.
         reader = reader.option("header", "true").option("multiLine", "true").option("escape", '"')
-    return reader.load(paths if len(paths) > 1 else paths[0])
+    why = "there is no table"
+    try:
+        df = reader.load(paths if len(paths) > 1 else paths[0])
+        # Spark Connect looks at the path only when the columns are asked for. For a path that does not exist, Sail
+        # returns a table without columns.
+        if df.columns:
+            return df
+    except Exception as error:  # noqa: BLE001
+        why = first_line(error)
+    hint = "executors must see the path, and `--format` names the format of the table"
+    raise InputError(f"`{setting}`: `{', '.join(paths)}` cannot be read: {why}", hint=hint)
 
 
 def _session(words: argparse.Namespace) -> tuple[Any, Any]:
@@ -127,14 +137,13 @@ def _run(words: argparse.Namespace, spark: Any) -> Summary:
             if getattr(words, name):
                 why = "files are read in the order of their paths and lines, by the reader of the command"
                 raise SettingError(f"`{name}`: {why}", hint=f"leave out `--{name.replace('_', '-')}`", settings=[name])
-        if words.decisions:
-            refuse_existing(spark, "decisions", words.decisions)
-        done = dedup_files(spark, words.input, words.output, against=words.against, **common)
-        if words.decisions:
-            done.decisions.write.mode("error").parquet(words.decisions)
+        tables = {"decisions": (words.decisions, "decisions")} if words.decisions else {}
+        done = dedup_files(spark, words.input, words.output, against=words.against, _outputs=tables, **common)
+        for name, (path, table) in tables.items():
+            done.write(name, path, table)
         return done.summary
-    df = _read(spark, words.input, words.format)
-    against = _read(spark, words.against, words.format) if words.against else None
+    df = _read(spark, "input", words.input, words.format)
+    against = _read(spark, "against", words.against, words.format) if words.against else None
     order_by = words.order_by.split(",") if words.order_by else None
     kept = "annotated" if words.annotate else "kept"
     tables = {name: (path, kept if name == "output" else name) for name, path in outputs.items()}

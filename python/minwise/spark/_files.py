@@ -39,9 +39,9 @@ MAY_BE_EMPTY = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".warc")
 def _is_skipped(path: str) -> bool:
     """Reports whether the command skips a file of a folder.
 
-        Skipped files are system files, lock files of Office, and files such as `_SUCCESS` of Spark, whose names begin
-        with `.` or `_` and have no extension of records. Empty files are skipped, too, if their format does not allow
-        them, such as parts of a table without extensions.
+    Skipped files are system files, lock files of Office, and files such as `_SUCCESS` of Spark, whose names begin with
+    `.` or `_` and have no extension of records. Empty files are skipped, too, if their format does not allow them, such
+    as parts of a table without extensions.
     """
     name = os.path.basename(path)
     if name.lower() in (".ds_store", "thumbs.db", "desktop.ini") or name.startswith("~$"):
@@ -240,6 +240,10 @@ class FilesResult:
         """Table of the decisions, with one row per removed document: `id`, `duplicate_of` and `similarity`."""
         return self._work.table("decisions", _decide.DECISIONS).select("id", "duplicate_of", "similarity")
 
+    def write(self, name: str, path: str, table: str) -> None:
+        """Writes a table of the result, unless an earlier run of this job has written it already."""
+        self._work.write(name, path, table, lambda: getattr(self, table))
+
     def __repr__(self) -> str:
         of = self.summary
         return f"FilesResult(read={of.read}, kept={of.kept}, removed={of.removed}, rejected={of.rejected})"
@@ -291,8 +295,9 @@ def _dedup_files(
     apart("output", output, tops)
     apart("work", work, tops)
     apart("work", work, [output])
-    limits = _job._limits(same)
-    chosen = _settings.check(same)
+    limits, outputs = _job._limits(same), same.pop("_outputs", {})
+    # `_ignored_files` are the files of `python -m minwise.spark --ignore-text`.
+    chosen = _settings.check({name: value for name, value in same.items() if name != "_ignored_files"})
     plan = _settings.plan(chosen)
     fields = list(keep_fields(plan["keep"]))
     options = [("null", plan["null"])]
@@ -317,7 +322,7 @@ def _dedup_files(
     df = frame(files, fields)
     given = frame(references, []) if references else None
     identity = {"inputs": _identity(files), "against_files": _identity(references), "options": [list(option) for option in options], "output": os.path.abspath(output)}
-    ready = _job._Ready(df, given, None, None, None, same, work, resume, "dedup_files", columns, identity)
+    ready = _job._Ready(df, given, text, None, None, same, work, resume, "dedup_files", columns, identity, outputs)
     assert ready.work is not None
     folder = ready.work
     if os.path.isdir(output) and os.listdir(output) and folder.counts("decisions") is None:

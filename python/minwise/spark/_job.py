@@ -17,7 +17,7 @@ from ._rounds import Rounds, rounds_of
 from ._rows import Columns, choose
 from ._rows import column as column_of
 from ._tasks import Job
-from ._work import Work, batches_by_bytes, describe, refuse_existing
+from ._work import Work, batches_by_bytes, described, refuse_existing
 
 
 class _Ready:
@@ -138,9 +138,9 @@ def _texts(ignored: Any, column: str) -> list[str]:
 def _limits(given: dict[str, Any]) -> dict[str, int | None]:
     """Takes the limits that only tests change out of the arguments.
 
-        `shelf` limits the documents of a shelf, and `listed` the listed pairs of a round. `asking` and `pairs` are the
-        smallest size of a block. `driver` limits the memberships that the driver takes, and `here` the bytes of texts
-        whose pairs the driver compares.
+    `shelf` limits the documents of a shelf, and `listed` the listed pairs of a round. `asking` and `pairs` are the
+    smallest size of a block. `driver` limits the memberships that the driver takes, and `here` the bytes of texts whose
+    pairs the driver compares.
     """
     return {name: given.pop(f"_{name}", None) for name in ("shelf", "asking", "pairs", "listed", "driver", "here")}
 
@@ -217,11 +217,8 @@ def compare_here(ready: _Ready, rounds: Rounds, before: tuple[int, int]) -> bool
     """
     assert ready.work is not None
     ranks, number = rounds.ranks()
-    describe(ready.work.spark, "minwise: texts")
-    try:
+    with described(ready.work.spark, "minwise: texts"):
         texts = _shelves.texts_here(ready.df, ready.against, ready.columns, ready.job, ranks, number, before)
-    finally:
-        describe(ready.work.spark, None)
     return rounds.run_here(texts)
 
 

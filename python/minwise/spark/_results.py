@@ -13,7 +13,7 @@ from ._rows import Columns, column, expressions, for_references, quoted
 from ._shelves import NULL, REASONS, SMALL_ROWS
 from ._summary import Summary, summary_of
 from ._tasks import Job
-from ._work import Work, batches_by_bytes, exists, refuse_existing
+from ._work import Work, batches_by_bytes
 
 #: Prefix of the names of columns that are added to rows and removed again. Meanwhile, the columns of the input are
 #: renamed: Spark reads a dot in a name as a field, and a name of the input may equal an added name.
@@ -150,17 +150,7 @@ class Result:
 
     def write(self, name: str, path: str, table: str) -> None:
         """Writes a table of the result, unless an earlier run of this job has written it already."""
-        work, output = self._work, {"path": path, "table": table}
-        if work.counts(f"written-{name}") == output and exists(work.spark, path):
-            return
-        if not work.is_own(name, path, table):
-            # The path was checked before the job began, but another program may have written to it since, because a job
-            # may take hours.
-            refuse_existing(work.spark, name, path)
-            work.note(f"writing-{name}", output)
-        with batches_by_bytes(work.spark):
-            getattr(self, table).write.mode("overwrite").parquet(path)
-        work.note(f"written-{name}", output)
+        self._work.write(name, path, table, lambda: getattr(self, table))
 
     def report(self, folder: str | os.PathLike[str], *, clusters: int = 50, documents: int = 1_000) -> None:
         """Writes the report of a sample to a folder on the driver, as an HTML page and tables.

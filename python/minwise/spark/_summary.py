@@ -24,17 +24,19 @@ SHELF = 131_072
 class Summary(PythonSummary):
     """The settings and the counts of a job: those of :class:`minwise.Summary`, and some more.
 
-        ``candidates`` counts the pairs that the job compared, by sketches, parity bits or texts. The job compares other
-        pairs than :func:`minwise.dedup`, and a pair counts several times if its documents share several large shelves.
-        ``bytes`` counts the bytes of all texts. Fields that the job does not count are None: ``expected_recall``,
-        ``expected_recall_low``, ``filter_compared``, ``filter_registers`` and ``repaired``. If a band key has more
-        documents than a shelf takes, ``full_shelves`` and ``left_out`` are None, too.
+    ``candidates`` counts the pairs that the job compared, by sketches, parity bits or texts. The job compares other
+    pairs than :func:`minwise.dedup`, and a pair counts several times if its documents share several large shelves.
+    ``bytes`` counts the bytes of all texts. Fields that the job does not count are None: ``expected_recall``,
+    ``expected_recall_low``, ``filter_compared``, ``filter_registers`` and ``repaired``. If a band key has more
+    documents than a shelf takes, ``full_shelves`` and ``left_out`` are None, too.
 
-    :ivar rounds: the number of rounds. :ivar memberships: the number of documents on all shelves with two documents or
-    more. A document counts once per shelf. :ivar largest_shelf: the number of documents on the largest shelf. :ivar
-    found_at_threshold: the probability that a pair whose similarity is the threshold is found. :ivar shelved_bytes:
-    bytes of the texts of documents that share a band key with another document. :ivar steps_computed: the number of
-    steps that this run computed; 0 if the job was complete before.
+    :ivar rounds: the number of rounds.
+    :ivar memberships: the number of documents on all shelves with two documents or more. A document counts once per
+        shelf.
+    :ivar largest_shelf: the number of documents on the largest shelf.
+    :ivar found_at_threshold: the probability that a pair whose similarity is the threshold is found.
+    :ivar shelved_bytes: bytes of the texts of documents that share a band key with another document.
+    :ivar steps_computed: the number of steps that this run computed; 0 if the job was complete before.
     """
 
     __slots__ = ()
@@ -130,7 +132,9 @@ def measured(audit: dict[str, Any] | None) -> str:
         # duplicates.
         repeats = f"{'were' if missed > 1 else 'was'} found to repeat"
     repeat = f"{f'{missed:,}' if missed else 'none'} of {of} {repeats} another one"
-    if kept == 1:
+    if kept == 0:
+        repeat = "no kept document has a text"
+    elif kept == 1:
         repeat = f"the kept document repeats {'another' if missed else 'no other'} one"
     if audit["recall"] is None:
         return f"not measured, because none was removed and {repeat}{'' if documents == kept else MORE}"

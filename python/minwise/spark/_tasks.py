@@ -54,9 +54,9 @@ SAMPLED_ROWS = 10_000
 class Job:
     """The settings that every task gets.
 
-        `plan` is the plan as JSON, `ignored` the shingles that are left out, and `weights` the path of a table of
-        document frequencies. `sketches` is true if the table of sketches has whole sketches. `driver` has the driver's
-        version of minwise and its fingerprint of the spec.
+    `plan` is the plan as JSON, `ignored` the shingles that are left out, and `weights` the path of a table of document
+    frequencies. `sketches` is true if the table of sketches has whole sketches. `driver` has the driver's version of
+    minwise and its fingerprint of the spec.
     """
 
     plan: str

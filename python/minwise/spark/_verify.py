@@ -93,10 +93,11 @@ def compare(
         bytes = known.select("rank", "size").join(ends, "rank").agg(F.sum("size").alias("bytes")).collect()[0]["bytes"] or 0
     buckets = int(min(max(bytes // BUCKET_BYTES, number // BUCKET_PAIRS, 1), MOST_BUCKETS))
     parts = 1
-    if number > BUCKET_PAIRS:
-        # A document with very many earlier documents would make one large bucket, so its pairs are divided.
+    if buckets > 1:
+        # A document with very many earlier documents would make one large bucket, so its pairs are divided. Their bytes
+        # are estimated by those of an average pair.
         largest = pairs.groupBy("c").agg(F.count(F.lit(1)).alias("n")).agg(F.max("n").alias("n")).collect()[0]["n"]
-        parts = -(-largest // BUCKET_PAIRS)
+        parts = max(-(-largest // BUCKET_PAIRS), -(-largest * bytes // (number * BUCKET_BYTES)))
     keys = [F.col("c")] if parts == 1 else [F.col("c"), F.pmod(F.hash("a"), F.lit(parts))]
     placed = pairs.withColumn("bucket", F.pmod(F.hash(*keys), F.lit(buckets)))
     firsts = placed.select("bucket", F.col("a").alias("rank"))

@@ -161,15 +161,12 @@ class Work:
         done = self.counts(step)
         if done is not None:
             return done
-        describe(self.spark, f"minwise: {step}")
-        try:
+        with described(self.spark, f"minwise: {step}"):
             counts = make()
             if defer and counts.get("is_table") is False and self._fields is None:
                 self._deferred.append({"token": self.token, "step": step, "fields": None, "counts": json.dumps(counts)})
             else:
                 self._write(step, counts)
-        finally:
-            describe(self.spark, None)
         self._done[step] = counts
         self.computed += 1
         if step.startswith("round"):
@@ -193,6 +190,20 @@ class Work:
         """
         output = {"path": path, "table": table}
         return self.counts(f"writing-{name}") == output and self.counts(f"written-{name}") in (None, output)
+
+    def write(self, name: str, path: str, table: str, make: Callable[[], Any]) -> None:
+        """Writes an output, which is a table of the result, unless an earlier run of this job has written it already."""
+        output = {"path": path, "table": table}
+        if self.counts(f"written-{name}") == output and exists(self.spark, path):
+            return
+        if not self.is_own(name, path, table):
+            # The path was checked before the job began, but another program may have written to it since, because a job
+            # may take hours.
+            refuse_existing(self.spark, name, path)
+            self.note(f"writing-{name}", output)
+        with batches_by_bytes(self.spark):
+            make().write.mode("overwrite").parquet(path)
+        self.note(f"written-{name}", output)
 
     def save(self, frame: Any, name: str) -> Any:
         """Writes a table to the folder, and returns it as a DataFrame that reads it back."""
@@ -266,13 +277,22 @@ def fetched_whole(frame: Any, bytes: int, *keys: str) -> Any:
     return pa.concat_tables(fetched(frame, bytes, *keys))
 
 
-def describe(spark: Any, text: str | None) -> None:
-    """Sets the description of the next jobs in the web interface of Spark; None removes it.
+@contextmanager
+def described(spark: Any, text: str) -> Iterator[None]:
+    """Sets the description of jobs in the web interface of Spark, and restores the earlier description on exit.
 
     Does nothing if there is no SparkContext.
     """
+    context, before = None, None
     try:
-        spark.sparkContext.setJobDescription(text)
+        context = spark.sparkContext
+        before = context.getLocalProperty("spark.job.description")
+        context.setJobDescription(text)
     except Exception:  # noqa: BLE001
         # Spark Connect and Sail have no SparkContext.
-        return
+        context = None
+    try:
+        yield
+    finally:
+        if context is not None:
+            context.setJobDescription(before)

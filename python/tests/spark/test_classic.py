@@ -139,6 +139,34 @@ def test_a_job_that_was_killed_goes_on(
     assert result.summary.steps_computed == result.summary.rounds + 1
 
 
+def test_jobs_have_descriptions(classic: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The web interface of Spark shows the step of each job. The description that the caller has set comes back."""
+    context, shown = classic.sparkContext, []
+    save = _work.Work.save
+
+    def saved(self: Any, frame: Any, name: str) -> Any:
+        shown.append(context.getLocalProperty("spark.job.description"))
+        return save(self, frame, name)
+
+    monkeypatch.setattr(_work.Work, "save", saved)
+    df = classic.createDataFrame(rows_of(["a b c d e f g", "a b c d e f g"]))
+    context.setJobDescription("mine")
+    minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off")
+    assert shown == ["minwise: sketches", "minwise: decisions"]
+    assert context.getLocalProperty("spark.job.description") == "mine"
+    context.setJobDescription(None)
+
+
+def test_the_program_names_tables_that_cannot_be_read(classic: Any, tmp_path: Path) -> None:
+    from minwise.spark import __main__ as program
+
+    (tmp_path / "text.parquet").write_text("this is no table")
+    for path in (tmp_path / "nothing", tmp_path / "text.parquet"):
+        with pytest.raises(minwise.InputError, match=f"`input`: .*{path.name}.* cannot be read: ") as raised:
+            program._read(classic, "input", [str(path)], None)
+        assert "--format" in (raised.value.hint or "")
+
+
 def test_a_manifest_that_cannot_be_read_is_not_an_empty_one(classic: Any, tmp_path: Path) -> None:
     df = classic.createDataFrame(rows_of(["a b c"]))
     (tmp_path / "work/manifest").mkdir(parents=True)

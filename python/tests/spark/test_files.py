@@ -152,6 +152,8 @@ def test_outputs_of_the_program(sail: Any, tmp_path: Path) -> None:
         return program._run(program.parser().parse_args([*words, *more]), sail)
 
     sail.range(3).write.parquet(str(out))
+    with pytest.raises(minwise.InputError, match="`against`: .*nothing` cannot be read"):
+        run("--output", str(tmp_path / "new"), "--against", str(tmp_path / "nothing"))
     with pytest.raises(minwise.SettingError, match="`output`: there is something at"):
         run("--output", str(out))
     assert not work.exists()
@@ -186,8 +188,13 @@ def test_outputs_of_the_program(sail: Any, tmp_path: Path) -> None:
     with pytest.raises(minwise.SettingError, match="`removed`: a job over files does not write it"):
         run("--files", "--output", str(tmp_path / "files"), "--removed", str(tmp_path / "gone"))
     with pytest.raises(minwise.SettingError, match="`decisions`: there is something at"):
-        files = ["--files", "--input", str(source), "--work", str(work), "--output", str(tmp_path / "files"), "--decisions", str(out)]
-        program._run(program.parser().parse_args(files), sail)
+        files = ["--files", "--input", str(source), "--work", str(tmp_path / "files-work"), "--output", str(tmp_path / "files")]
+        program._run(program.parser().parse_args([*files, "--decisions", str(out)]), sail)
+    # They are replaced if this job has written them, so that a killed program can be started again.
+    for _ in range(2):
+        summary = program._run(program.parser().parse_args([*files, "--decisions", str(tmp_path / "own")]), sail)
+        assert summary.removed == sail.read.parquet(str(tmp_path / "own")).count()
+    assert summary.steps_computed == 0
 
 
 def test_web_archives_are_refused(tmp_path: Path) -> None:
@@ -249,6 +256,15 @@ def test_the_program_reads_as_the_command_does(sail: Any, command: Command, tmp_
         decided, expected = command.dedup(rows, *more)
         assert (summary.read, summary.removed) == (12, expected["removed"]) == (12, len(decided)), name
     assert summary.removed == 6, "without the form, every second text repeats the one before"
+    # Files of records are read in the same way. Their field, too, is the one of `--text-field`.
+    (ignored / "form.jsonl").write_text(json.dumps({"text": "none", "body": form}) + "\n", encoding="ascii")
+    inputs = command.write([{**row, "text": "none", "body": row["text"]} for row in rows])
+    for name, more in (("files-plain", []), ("files", ["--ignore-text", ignored])):
+        own = ["--files", "--input", inputs, "--text-field", "body", "--audit", "off", "--output", tmp_path / f"{name}-out", "--work", tmp_path / f"{name}-work"]
+        read = program._run(program.parser().parse_args([str(word) for word in (*own, *more)]), sail)
+        command("dedup", inputs, "--text-field", "body", *more, "--output", tmp_path / f"{name}.jsonl")
+        assert (tmp_path / f"{name}-out" / inputs.name).read_bytes() == (tmp_path / f"{name}.jsonl").read_bytes()
+    assert read.removed == 6
     for option in ("--order-by", "--format"):
         with pytest.raises(minwise.SettingError, match="files are read in the order"):
             program._run(program.parser().parse_args([*map(str, words[:2]), "--files", "--output", "o", "--work", "w", option, "row"]), sail)

@@ -209,6 +209,16 @@ def test_tf_idf_with_a_table(sail: Any, command: Command, tmp_path: Path, mixed:
     assert_same(decided_by(result), expected)
 
 
+def test_a_large_table_of_weights_is_refused(sail: Any, command: Command, tmp_path: Path, mixed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = tmp_path / "table"
+    command("weights", command.write(mixed), "-o", table)
+    monkeypatch.setattr(_settings, "MOST_TABLE", table.stat().st_size)
+    settings: dict[str, Any] = {"text": "text", "order_by": "row", "work": str(tmp_path / "work"), "weight": "tf-idf"}
+    with pytest.raises(minwise.SettingError, match="`weights`: .*below 1 GiB") as raised:
+        minwise.spark.dedup(frame(sail, mixed[:9]), weights=table, **settings)
+    assert "sample" in (raised.value.hint or "") and not (tmp_path / "work").exists()
+
+
 def test_null_and_rejects(sail: Any, command: Command, tmp_path: Path, mixed: Any) -> None:
     rows = [dict(row, text=None) if at % 20 == 3 else dict(row, text="few words") if at % 20 == 5 else row for at, row in enumerate(mixed)]
     df = frame(sail, rows)
@@ -242,6 +252,7 @@ def test_null_and_rejects(sail: Any, command: Command, tmp_path: Path, mixed: An
         ({"weight": "tf-idf"}, "`weight`.*frequencies"),
         ({"threads": 4}, "`threads`"),
         ({"max_df": 20, "weights": __file__}, "`max_df`.*`weights`"),
+        ({"audit": 100_001}, "`audit`.*100,000"),
         ({"threshold": 1.7}, "threshold"),
         ({"text": "body"}, "`text`.*`body`.*`text`"),
         ({"order_by": None}, "`order_by`.*order"),

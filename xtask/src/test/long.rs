@@ -5,9 +5,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::Tests;
 use super::ignored::Choice;
 use super::part::{self, Part, PartOutcome, RunnerReport};
+use super::{Tests, targets};
 use crate::run::{self, has_nextest, package_name, packages, root, target};
 use crate::{dist, features, trace};
 
@@ -48,6 +48,11 @@ pub fn test(words: &[&str]) -> Result<bool> {
         }),
         Part::task("features", "the crates compile with each feature alone", features::check_each),
         Part::new("oldest Rust", "everything compiles with the `rust-version` of the manifest", oldest),
+        Part::new(
+            "targets",
+            "ARM, Windows and macOS: the code compiles, and the kernels of ARM pass their tests in an emulator",
+            targets::check,
+        ),
         Part::task("packages", "every crate that is published, built from its package", package),
         Part::task("install", "`cargo install` into an empty folder, then the examples", install),
         Part::new("dist", "the archive with a static binary, tried in an empty root", dist::run),

@@ -8,6 +8,7 @@ mod ignored;
 mod long;
 pub mod part;
 pub mod runner;
+mod targets;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

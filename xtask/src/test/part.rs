@@ -166,7 +166,8 @@ fn closing_line(ended: &[EndedPart]) -> String {
     format!("{passed} passed, {failed} failed, {skipped} skipped")
 }
 
-fn duration(time: Duration) -> String {
+/// A time as the table shows it.
+pub(super) fn duration(time: Duration) -> String {
     let seconds = time.as_secs();
     if seconds < 60 {
         format!("{:.1} s", time.as_secs_f64())

@@ -1,6 +1,6 @@
 //! Tests error messages: the place, the reason and a hint about what to do.
 
-use crate::support::{Desk, MINWISE, gzip, prose, record, records, zstd};
+use crate::support::{Desk, gzip, prose, record, records, zstd};
 
 fn desk() -> Desk {
     Desk::with("in.jsonl", record("a", &prose(1, 9)))
@@ -278,6 +278,7 @@ fn inputs_that_are_not_there() {
 #[test]
 #[ignore = "needs permissions that bind the user"]
 fn an_input_that_may_not_be_read() {
+    use crate::support::MINWISE;
     use std::os::unix::fs::PermissionsExt;
     let desk = desk();
     fs_err::set_permissions(desk.path("in.jsonl"), std::fs::Permissions::from_mode(0o000)).unwrap();

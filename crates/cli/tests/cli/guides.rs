@@ -1,6 +1,9 @@
 //! Types the commands of the README and the guides into a shell. [`ELSEWHERE`] names the guides with a test of their
 //! own.
 
+// The commands are those of a POSIX shell.
+#![cfg(unix)]
+
 use std::path::Path;
 
 use crate::newcomer::typed;

@@ -260,8 +260,8 @@ fn dedup() {
           --audit <N>
               Measure the recall: compare N of the kept documents with all others, and count the
               documents that repeat another kept document. `auto` compares as many documents as fit into
-              5 % of the run time, or into 0.2 s if that is more; usually all. `off` or 0 measures
-              nothing
+              5 % of the run time, or into 0.2 s if that is more: in a small corpus, all documents.
+              `off` or 0 measures nothing
 
               [default: auto]
 

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
+#[cfg(unix)]
 use serde_json::Value;
 
 use crate::documents::docx;

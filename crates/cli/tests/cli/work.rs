@@ -9,6 +9,7 @@ use minwise_corpus::{Corpus, ReadOptions};
 use minwise_engine::Unobserved;
 use minwise_engine::work::{Manifest, WorkFolder};
 
+#[cfg(unix)]
 use crate::formats::parquet;
 use crate::support::{Desk, MINWISE, gzip, prose, record, with_word, zstd};
 

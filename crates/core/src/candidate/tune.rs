@@ -111,9 +111,9 @@ pub fn expected_false_candidates(
 /// `recall` or better, at the least expected work: keys to sort and false candidates to verify.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::OutOfRange`] unless `threshold` is above 0 and at most 1 and `recall` is above 0 and below
-/// 1. Fails with [`ErrorKind::Unreachable`] if no choice of bands and rows reaches the recall. This error contains the
-/// best possible recall and the number of registers that would be enough.
+/// Fails with [`ErrorKind::OutOfRange`] unless `threshold` is above 0 and at most 1 and `recall` is above 0 and less
+/// than 1. Fails with [`ErrorKind::Unreachable`] if no choice of bands and rows reaches the recall. This error contains
+/// the best possible recall and the number of registers that would be enough.
 pub fn choose(
     threshold: f64,
     recall: f64,

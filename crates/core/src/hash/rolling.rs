@@ -47,11 +47,15 @@ pub fn windows_into(tokens: &[u64], size: usize, out: &mut Vec<u64>) {
     }));
 }
 
+// Only kernels of x86-64 call the functions below. On other processors they would be unused outside of the tests.
+
 /// Largest window size for which kernels with vector multiplication of 64-bit numbers hash each window separately.
+#[cfg(target_arch = "x86_64")]
 pub(crate) const APART: usize = 16;
 
 /// Appends the same hashes as [`windows_into`], but computes each window separately. Neighbouring windows then fill a
 /// vector; in a rolled hash, each window waits for the previous one.
+#[cfg(any(test, target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn windows_apart_into(tokens: &[u64], size: usize, out: &mut Vec<u64>) {
     assert!(size > 0, "a window holds at least one token");
@@ -71,6 +75,7 @@ pub(crate) fn windows_apart_into(tokens: &[u64], size: usize, out: &mut Vec<u64>
 }
 
 /// Returns the hashes of the first `N` windows.
+#[cfg(any(test, target_arch = "x86_64"))]
 #[inline(always)]
 fn neighbours<const N: usize>(tokens: &[u64], size: usize) -> [u64; N] {
     let mut sums = [0u64; N];

@@ -159,7 +159,8 @@ impl PieceShingler {
     /// Adds the next piece of the text, of any length. Passes the shingles that are complete to `each`, in document
     /// order.
     ///
-    /// # Errors Returns the first error of `each`. `add` has no errors of its own. After an error the text cannot be
+    /// # Errors
+    /// Returns the first error of `each`. `add` has no errors of its own. After an error the text cannot be
     /// continued.
     pub fn add<E>(&mut self, piece: &str, mut each: impl FnMut(&[u64]) -> Result<(), E>) -> Result<(), E> {
         self.cut(Some(piece), &mut each)?;

@@ -293,6 +293,33 @@ impl Sketches {
         }
     }
 
+    /// Returns the number of rows that fit into the reserved memory.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.values.capacity() / self.registers
+    }
+
+    /// Touches every page of the memory that is reserved for the next `rows` rows, with `threads` threads.
+    ///
+    /// The system provides a page when it is first touched, which takes longer than copying a page. If one thread appends all rows, it
+    /// would do all of this work.
+    pub fn touch(&mut self, rows: usize, threads: usize) {
+        /// Number of values per page.
+        const PAGE: usize = 4096 / size_of::<u32>();
+        let spare = self.values.spare_capacity_mut();
+        let end = rows.saturating_mul(self.registers).min(spare.len());
+        let part = end.div_ceil(threads.max(1)).max(1);
+        std::thread::scope(|scope| {
+            for part in spare[..end].chunks_mut(part) {
+                scope.spawn(move || {
+                    for page in part.chunks_mut(PAGE) {
+                        page[0].write(0);
+                    }
+                });
+            }
+        });
+    }
+
     /// Reserves memory for `rows` more rows. If the memory is not available, it does nothing.
     pub fn reserve(&mut self, rows: usize) {
         // A failed reservation is no error, because the matrix still grows when rows are appended.
@@ -303,6 +330,23 @@ impl Sketches {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn touched_memory_is_used_as_any_other() {
+        let mut sketches = Sketches::new(3);
+        sketches.touch(10, 2);
+        sketches.push().fill(7);
+        sketches.reserve(100_000);
+        let (capacity, before) = (sketches.capacity(), sketches.as_slice().as_ptr());
+        assert!(capacity >= 100_001);
+        for (rows, threads) in [(0, 1), (1, 3), (50_000, 2), (usize::MAX, 5)] {
+            sketches.touch(rows, threads);
+        }
+        assert_eq!((sketches.len(), sketches.capacity()), (1, capacity));
+        sketches.resize(100_001);
+        assert_eq!((sketches.row(0), sketches.row(100_000)), (&[7; 3][..], &[minhash::EMPTY; 3][..]));
+        assert_eq!(sketches.as_slice().as_ptr(), before, "nothing was moved");
+    }
 
     #[test]
     fn rows_of_a_matrix() {

@@ -13,7 +13,7 @@ use crate::memory::InMemory;
 /// ```
 /// use minwise_corpus::Input;
 ///
-/// A path is used as it is: this is the file `-`, not standard input.
+/// // A path is used as it is: this is the file `-`, not standard input.
 /// let file = Input::from(std::path::Path::new("-"));
 /// assert!(matches!(file, Input::Path(_)));
 ///

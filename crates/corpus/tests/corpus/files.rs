@@ -2,12 +2,13 @@
 
 #[cfg(unix)]
 use std::ffi::OsStr;
+#[cfg(unix)]
 use std::io::Write;
 use std::path::Path;
 
 use minwise_corpus::{
     Corpus, Encoding, ErrorKind, Format, Input, InputFormat, Layout, Output, OutputVerdict, Overwrite,
-    ReadOptions, RecordPlace, RejectReason, Scratch, Source, TableCompression, Unobserved, copy_records,
+    ReadOptions, RecordPlace, RejectReason, Scratch, TableCompression, Unobserved, copy_records,
 };
 use proptest::prelude::*;
 
@@ -305,6 +306,7 @@ fn a_path_is_only_a_path() {
 #[cfg(unix)]
 #[test]
 fn a_path_need_not_be_utf_8() {
+    use minwise_corpus::Source;
     use std::os::unix::ffi::OsStrExt;
 
     let folder = Folder::new();

@@ -5,7 +5,7 @@ use minwise_corpus::{
     Skipped, Source, TableCompression, copy_each,
 };
 
-use crate::support::{Folder, Record, gzip, places, scan};
+use crate::support::{Folder, gzip, places, scan};
 
 /// Returns the names of skipped files relative to a folder, with their codes.
 fn skipped(corpus: &Corpus, folder: &Folder) -> Vec<(String, &'static str)> {
@@ -160,7 +160,7 @@ mod unix {
     use minwise_corpus::{Scratch, refuse_same_names, refuse_unlike};
 
     use super::*;
-    use crate::support::all;
+    use crate::support::{Record, all};
 
     /// Makes a folder of two files, with a link that leads nowhere between them.
     fn broken(first: &str, last: &str, bytes: impl AsRef<[u8]>) -> Folder {

@@ -23,8 +23,8 @@
 //!
 //! # Method
 //!
-//! 1. Kept documents are drawn with equal chances, by the seed of the spec (`draw`). In most runs, all kept documents
-//!    are drawn.
+//! 1. Kept documents are drawn with equal chances, by the seed of the spec (`draw`). In a small corpus, all kept
+//!    documents are drawn.
 //! 2. The audit searches for documents whose sketches are near (similar to) that of a drawn document. In a small
 //!    corpus, or if a number of documents was requested, the sketch is compared with all others (`near`). Otherwise the
 //!    audit uses bands of its own, which find a pair with a probability that follows from its two sketches (`bands`).
@@ -244,7 +244,8 @@ impl<'a> AuditedRun<'a> {
         };
         let (kept, documents) = (draw.kept(), draw.len(misses.halvings));
         let drawn = if documents == kept { 1.0 } else { documents as f64 / kept as f64 };
-        let least = bands.as_ref().map_or(1.0, AuditBands::least);
+        // If nothing is kept, nothing is missed, although all references were searched by bands.
+        let least = bands.as_ref().filter(|_| kept > 0).map_or(1.0, AuditBands::least);
         let found = SampledMisses { found, seen: &seen, open: misses.open, covariance, drawn, least };
         Ok(Audit::new(kept, documents, found))
     }

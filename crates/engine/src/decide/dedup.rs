@@ -146,8 +146,17 @@ struct Ledger<'a, F> {
     fresh: Fresh,
     /// Number of checkpoints that were written.
     checkpoints: usize,
+    /// Removed documents that were not reported yet.
+    unreported: Vec<u32>,
+    /// Number of decided neighbourhoods that were not reported yet.
+    waiting: usize,
     decided: F,
 }
+
+/// Number of neighbourhoods whose decisions are reported together.
+// A report wakes the thread that writes, which takes a system call. One report per neighbourhood took as long as the comparisons
+// of short documents on sixteen threads, because one thread at a time receives decisions.
+const REPORTED_TOGETHER: usize = 1024;
 
 #[derive(Default)]
 struct Fresh {
@@ -184,7 +193,29 @@ impl<'a, F: FnMut(Decided) + Send> Ledger<'a, F> {
         };
         decided(Decided { before: undecided[verified.next], removed: documents_of(&removed) });
         let fresh = Fresh::default();
-        Ok((Self { plan, undecided, removed, spared, fresh, checkpoints, decided }, verified))
+        Ok((
+            Self {
+                plan,
+                undecided,
+                removed,
+                spared,
+                fresh,
+                checkpoints,
+                unreported: vec![],
+                waiting: 0,
+                decided,
+            },
+            verified,
+        ))
+    }
+}
+
+impl<F: FnMut(Decided)> Ledger<'_, F> {
+    /// Reports the decisions about all neighbourhoods before `next` that were not reported yet.
+    fn report(&mut self, next: usize) {
+        self.waiting = 0;
+        let removed = std::mem::take(&mut self.unreported);
+        (self.decided)(Decided { before: self.undecided[next], removed });
     }
 }
 
@@ -192,11 +223,16 @@ impl<F: FnMut(Decided) + Send> Receive<Vec<Removed>> for Ledger<'_, F> {
     fn receive(&mut self, number: usize, mut removed: Vec<Removed>) {
         // All documents of a cluster are in one neighbourhood, as `spare` requires.
         spare(&mut removed, self.plan.max_cluster, &mut self.fresh.spared);
-        (self.decided)(Decided { before: self.undecided[number + 1], removed: documents_of(&removed) });
+        self.unreported.extend(removed.iter().map(|removed| removed.document));
         append(&mut self.fresh.removed, removed);
+        self.waiting += 1;
+        if self.waiting >= REPORTED_TOGETHER {
+            self.report(number + 1);
+        }
     }
 
     fn batch_done(&mut self, verified: &Verified) -> Result<(), Error> {
+        self.report(verified.next);
         let Fresh { removed, spared } = std::mem::take(&mut self.fresh);
         if let Some(work) = self.plan.work.as_deref() {
             checkpoint::write(work, self.checkpoints, verified, &removed, &spared)?;

@@ -413,6 +413,9 @@ impl<'a> Desk<'a> {
         let (held, before) = (self.reading.documents.held_len(), self.reading.documents.len());
         self.pending.ranks.append(&mut part.ranks.clone(), held as u32);
         self.reading.ranks.append(&mut part.ranks, before as u32);
+        if self.plan.threads > 1 {
+            self.reading.documents.touch_ahead(part.columns.len(), self.plan.threads);
+        }
         self.reading.documents.append(&mut part.columns, self.progress.lines);
         part.columns.clear();
         for mut rejected in part.rejected {
@@ -449,7 +452,7 @@ impl<'a> Desk<'a> {
         let rows = self.tools.rows.as_ref();
         let Some(work) = self.plan.work.as_deref() else {
             let held = documents.held_len();
-            let file = documents.spill(rows, self.plan.temporary.as_deref())?;
+            let file = documents.spill(rows, self.plan.threads, self.plan.temporary.as_deref())?;
             let begin = file.append(rejected.held())?;
             let end = begin + rejected.held().len() as u64;
             rejected.now_stored(Medium::Temporary(file), begin..end);
@@ -468,7 +471,7 @@ impl<'a> Desk<'a> {
         let mut writer = work.create(piece)?;
         let mut open: Option<SegmentSection> = None;
         let mut begun = vec![];
-        let documents_here = documents.write_held(rows, |section, bytes| {
+        let documents_here = documents.write_held(rows, self.plan.threads, |section, bytes| {
             if open != Some(section) {
                 writer.begin(section.name())?;
                 begun.push(section);

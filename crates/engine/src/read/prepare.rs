@@ -128,7 +128,7 @@ enum SketchMaker {
 /// use minwise_engine::{Preparation, Spec, WeightTables};
 ///
 /// let spec: Spec = "nfkc+casefold / words:2 / minhash:64 / seed:1".parse()?;
-/// The shingles of this template are left out of every document.
+/// // The shingles of this template are left out of every document.
 /// let weighing = WeightTables::default().ignoring(&spec, ["please fill in this form"]);
 /// let preparation = Preparation::new(&spec, &weighing)?;
 ///

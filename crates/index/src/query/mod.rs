@@ -392,11 +392,11 @@ impl Index {
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("archive");
-    /// let index = Index::create(&path, &IndexSettings::default())?; let [left, right] = ["They wrote “the
-    /// old willow by the mill pond” on it.", "The old willow by the mill pond fell."]; let options =
-    /// CheckOptions::default().ignore_quotations(true); assert!(index.pair(Side::Text(left),
-    /// Side::Text(right))?.similarity > 0.0); assert_eq!(index.pair_with(Side::Text(left), Side::Text(right),
-    /// &options)?.similarity, 0.0);
+    /// let index = Index::create(&path, &IndexSettings::default())?;
+    /// let [left, right] = ["They wrote “the old willow by the mill pond” on it.", "The old willow by the mill pond fell."];
+    /// let options = CheckOptions::default().ignore_quotations(true);
+    /// assert!(index.pair(Side::Text(left), Side::Text(right))?.similarity > 0.0);
+    /// assert_eq!(index.pair_with(Side::Text(left), Side::Text(right), &options)?.similarity, 0.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -5,10 +5,14 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use minwise_index::{Index, IndexSettings, NewDocument};
-use minwise_server::{Server, ServerLimits};
+#[cfg(target_os = "linux")]
+use minwise_server::Server;
+use minwise_server::ServerLimits;
 use serde_json::json;
 
-use crate::support::{Listening, call, options, text, wide};
+#[cfg(target_os = "linux")]
+use crate::support::options;
+use crate::support::{Listening, call, text, wide};
 
 /// Number of answers by status. Status 0 stands for a connection that was cut.
 type Counts = BTreeMap<u16, u64>;

@@ -1,11 +1,15 @@
 //! Columns of consecutive documents, in memory.
 
 use std::ops::Range;
+use std::thread;
 
 use minwise::sketch::Sketches;
 use minwise_corpus::RecordPlace;
 
 use crate::rows::RowLayout;
+
+/// Share of the reserved rows whose memory is touched ahead.
+const AHEAD_SHARE: usize = 16;
 
 /// Number of words that a row of each column takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +67,8 @@ pub(crate) struct DocumentColumns {
     /// The part of each sketch that is kept, in the layout of [`RowLayout`].
     pub(super) rows: Sketches,
     pub(super) placed_rows: Option<Sketches>,
+    /// Number of rows whose memory is touched.
+    touched: usize,
     /// Whether `rows` also holds the rows of earlier documents, borrowed by [`lend_rows`](Self::lend_rows).
     is_borrower: bool,
 }
@@ -79,6 +85,7 @@ impl DocumentColumns {
             equality_keys: vec![],
             rows: Sketches::new(shape.words),
             placed_rows: shape.placed_words.map(Sketches::new),
+            touched: 0,
             is_borrower: false,
         }
     }
@@ -131,6 +138,26 @@ impl DocumentColumns {
         if let Some(rows) = &mut self.placed_rows {
             rows.reserve(documents);
         }
+    }
+
+    /// Touches reserved memory for the rows of the next `documents` documents, with `threads` threads, and some memory ahead of it.
+    ///
+    /// One thread appends the parts of all threads. On sixteen threads, half of the time for reading short documents passed while
+    /// the system provided the pages of the rows to this thread.
+    pub(crate) fn touch_ahead(&mut self, documents: usize, threads: usize) {
+        /// Maximum number of bytes ahead of the rows, because unused rows would count as memory of the run.
+        const MOST_BYTES: usize = 64 << 20;
+        /// Minimum number of bytes, because starting threads for fewer takes longer than touching them.
+        const LEAST_BYTES: usize = 8 << 20;
+        let row_bytes = (self.rows.registers() * size_of::<u32>()).max(1);
+        let ahead_bytes = (self.rows.capacity() / AHEAD_SHARE * row_bytes).min(MOST_BYTES);
+        let end = self.rows.len() + documents;
+        if end <= self.touched || ahead_bytes < LEAST_BYTES {
+            return;
+        }
+        let rows = documents.max(ahead_bytes / row_bytes);
+        self.rows.touch(rows, threads);
+        self.touched = self.rows.len() + rows;
     }
 
     /// Appends the documents of a part. `first_line` is added to their line numbers, because each part counts lines
@@ -206,8 +233,23 @@ impl DocumentColumns {
         documents.map(|at| self.rows.row(at))
     }
 
-    /// Returns the keys of one band for all documents.
-    pub(super) fn band_keys(&self, band: usize, rows: &RowLayout) -> impl Iterator<Item = u64> {
-        (0..self.len()).map(move |at| rows.key(band, self.rows.row(at)))
+    /// Fills `keys` with the keys of one band for all documents, with several threads.
+    pub(super) fn fill_band_keys(&self, band: usize, rows: &RowLayout, threads: usize, keys: &mut [u64]) {
+        /// Minimum number of keys per thread, because starting a thread takes as long as computing some fewer keys.
+        const LEAST: usize = 1 << 14;
+        let part = keys.len().div_ceil(threads.max(1)).max(LEAST);
+        let fill = |first: usize, keys: &mut [u64]| {
+            for (at, key) in (first..).zip(keys) {
+                *key = rows.key(band, self.rows.row(at));
+            }
+        };
+        if part >= keys.len() {
+            return fill(0, keys);
+        }
+        thread::scope(|scope| {
+            for (first, keys) in (0..).step_by(part).zip(keys.chunks_mut(part)) {
+                scope.spawn(move || fill(first, keys));
+            }
+        });
     }
 }

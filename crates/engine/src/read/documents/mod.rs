@@ -133,7 +133,8 @@ impl Documents {
         !self.segments.is_empty()
     }
 
-    /// # Panics Panics if the document does not exist. All methods that take a document number panic in this case.
+    /// # Panics
+    /// Panics if the document does not exist. All methods that take a document number panic in this case.
     fn find_document(&self, document: u32) -> DocumentLocation<'_> {
         if let Some(at) = document.checked_sub(self.first_held) {
             return DocumentLocation::Held(&self.held, at as usize);
@@ -346,6 +347,11 @@ impl Documents {
         self.held.append(part, first_line);
     }
 
+    /// Touches reserved memory for the rows of the next `documents` documents, with `threads` threads.
+    pub(crate) fn touch_ahead(&mut self, documents: usize, threads: usize) {
+        self.held.touch_ahead(documents, threads);
+    }
+
     /// Swaps the rows in memory into the empty columns of the next part, until [`append`](Self::append) returns them.
     pub(crate) fn lend_rows(&mut self, borrower: &mut DocumentColumns) {
         self.held.lend_rows(borrower);
@@ -373,10 +379,11 @@ impl Documents {
     }
 
     /// Moves the documents in memory to an unnamed temporary file in `folder`, or in the temporary folder of the
-    /// system. `rows` states which band keys are stored.
+    /// system, with several threads. `rows` states which band keys are stored.
     pub(crate) fn spill(
         &mut self,
         rows: Option<&RowLayout>,
+        threads: usize,
         folder: Option<&Path>,
     ) -> Result<Arc<Temporary>, Error> {
         let file = match &self.temporary {
@@ -384,8 +391,8 @@ impl Documents {
             None => Arc::clone(self.temporary.insert(Arc::new(Temporary::create(folder)?))),
         };
         let mut sections = [const { 0..0 }; SegmentSection::ALL.len()];
-        segment::write(&self.held, rows, |section, bytes| {
-            let begin = file.append(bytes)?;
+        segment::write(&self.held, rows, threads, |section, bytes| {
+            let begin = file.append_with(bytes, threads)?;
             let range = &mut sections[section as usize];
             // Parts of one section are contiguous, because nothing else is written to the file meanwhile.
             if range.start == range.end {
@@ -411,9 +418,10 @@ impl Documents {
     pub(crate) fn write_held(
         &self,
         rows: Option<&RowLayout>,
+        threads: usize,
         sink: impl FnMut(SegmentSection, &[u8]) -> Result<(), Error>,
     ) -> Result<usize, Error> {
-        segment::write(&self.held, rows, sink)?;
+        segment::write(&self.held, rows, threads, sink)?;
         Ok(self.held.len())
     }
 

@@ -68,6 +68,7 @@ pub(super) const PLACE_BYTES: usize = 24;
 pub(crate) fn write(
     columns: &DocumentColumns,
     rows: Option<&RowLayout>,
+    threads: usize,
     mut sink: impl FnMut(SegmentSection, &[u8]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut bytes: Vec<u8> = Vec::with_capacity(columns.len() * PLACE_BYTES);
@@ -92,8 +93,8 @@ pub(crate) fn write(
     let mut keys: Vec<u64> = vec![];
     for band in 0..rows.map_or(0, RowLayout::bands) {
         let Some(rows) = rows else { break };
-        keys.clear();
-        keys.extend(columns.band_keys(band, rows));
+        keys.resize(columns.len(), 0);
+        columns.fill_band_keys(band, rows, threads, &mut keys);
         sink(SegmentSection::BandKeys, cast_slice(&keys))?;
     }
     Ok(())

@@ -1322,7 +1322,7 @@ def tune_file():
 
 
 def winnow(window, shingles):
-    """Returns the places of the fingerprints, which are the least shingles of the windows.
+    """Returns the places of the fingerprints. The fingerprints are the least shingles of the windows.
 
     If several shingles of a window are equally small, one that was chosen before stays; else the last is chosen."""
     chosen = []

@@ -34,8 +34,7 @@ pub fn parquet(bytes: &[u8]) {
     read(bytes, Format::PARQUET);
 }
 
-/// Reads all documents, and reads each of them again, which must give the same text. Returns whether all scans
-/// succeeded.
+/// Reads all documents, and reads each document again. The text must be the same. Returns whether all scans succeeded.
 fn read(bytes: &[u8], format: Format) -> bool {
     let folder = crate::folder();
     let path = folder.path().join("in");

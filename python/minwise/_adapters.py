@@ -291,7 +291,7 @@ def as_text(value: Any) -> Any:
 
 
 class Stream(Generic[R]):
-    """The kept or the removed rows of a generator. They can be iterated any number of times while the result is open.
+    """The kept or the removed rows of a generator. The rows can be iterated any number of times while the result is open.
 
     >>> import minwise
     >>> with minwise.dedup(text for text in ["a rose", "A rose!", "a daffodil"]) as result:

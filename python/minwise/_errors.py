@@ -146,7 +146,7 @@ class Cancelled(MinwiseError):
 
 
 class MinwiseWarning(UserWarning):
-    """A run went on, but a part of its input or of its result needs attention.
+    """A run continued, but a part of its input or of its result needs attention.
 
     >>> import minwise, warnings
     >>> with warnings.catch_warnings(record=True) as caught:

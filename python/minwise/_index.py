@@ -70,7 +70,7 @@ class Match(NamedTuple):
 
 
 class Added(NamedTuple):
-    """How many documents of a call were new, replaced and unchanged.
+    """Numbers of new, replaced and unchanged documents of a call.
 
     >>> import minwise, tempfile
     >>> with tempfile.TemporaryDirectory() as folder, minwise.Index.create(folder + "/archive") as index:
@@ -121,8 +121,8 @@ class Index:
         """Makes an archive in a folder that does not exist or is empty, as ``minwise index create`` does.
 
         :param threshold: the similarity at which documents are found with the probability ``recall``.
-        :param passage: tokens of a shared passage that is certain to be found.
-        :param bits: bits of each register that are kept; None keeps all.
+        :param passage: the number of tokens of a shared passage that is certain to be found.
+        :param bits: the bits to keep of each register; None keeps all.
         :param texts: whether texts are kept. Without them, passages have no place in the documents.
         """
         index = cls.__new__(cls)
@@ -140,7 +140,7 @@ class Index:
 
     @property
     def spec(self) -> Spec:
-        """How documents become shingles and sketches."""
+        """The spec by which documents become shingles and sketches."""
         return self._archive.spec()
 
     @property
@@ -268,15 +268,15 @@ class Index:
         )
 
     def text(self, id: str) -> str | None:
-        """The text of a document; None if the archive keeps no texts. An id that no document has raises ``KeyError``."""
+        """Returns the text of a document; None if the archive keeps no texts. An id that no document has raises ``KeyError``."""
         return self._archive.text(id)
 
     def ids(self) -> list[str]:
-        """The ids of all documents, in the order in which they were added."""
+        """Returns the ids of all documents, in the order in which they were added."""
         return self._archive.ids()
 
     def statistics(self) -> dict[str, int]:
-        """Counts and sizes of the archive: documents, bytes of texts, bytes on disk and so on."""
+        """Returns counts and sizes of the archive: documents, bytes of texts, bytes on disk and so on."""
         found: dict[str, int] = json.loads(self._archive.statistics())
         return found
 

@@ -52,7 +52,7 @@ class Estimates(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A removed document, the one that is kept in its stead, and their exact similarity.
+    """A removed document, the document that is kept instead of it, and their exact similarity.
 
     >>> import minwise
     >>> minwise.dedup(["a rose", "A rose!"], id=["x", "y"]).decisions[0]
@@ -87,7 +87,7 @@ class Pair(NamedTuple):
 
 
 class Cluster(NamedTuple):
-    """A kept document and the removed ones that repeat it.
+    """A kept document and the removed documents that repeat it.
 
     >>> import minwise
     >>> minwise.dedup(["a rose", "A rose!", "a daffodil"]).clusters
@@ -132,7 +132,7 @@ class Summary:
     :ivar kept: documents that stay.
     :ivar removed: documents that were removed.
     :ivar removed_equal: removed documents whose shingles equal those of the kept document.
-    :ivar annotated: whether all documents were written, with marks on those that count as removed.
+    :ivar annotated: whether all documents were written, with marks on the documents that count as removed.
     :ivar rejected: records that could not become documents.
     :ivar nulls: documents whose text is null; they stay, and are compared with nothing.
     :ivar without_shingles: documents without shingles, such as empty texts.
@@ -148,7 +148,7 @@ class Summary:
 
     :ivar clusters: clusters of more than one document.
     :ivar large_clusters: clusters of more than ``max_cluster`` documents, which stay as they are.
-    :ivar spared: documents of these clusters that would have been removed.
+    :ivar spared: documents of large clusters that would have been removed.
     :ivar unranked: rules of ``keep`` that found no value in some documents: each is a dict of ``keep`` and ``documents``.
 
     Pairs, and how many of them the run found:
@@ -164,8 +164,8 @@ class Summary:
     :ivar full_shelves: band keys with more documents than a shelf takes.
     :ivar left_out: documents that full shelves left out; a document counts once per shelf.
     :ivar expected_recall: the share of the near-duplicate pairs that the run has found, estimated from the bands.
-    :ivar expected_recall_low: a value that the true recall is not below, in at least 98 of 100 runs; None if unknown.
-    :ivar audit: the recall of decisions that was measured, as a dict: ``kept``, ``documents``, ``removed``, ``missed``, ``recall``, ``low`` and
+    :ivar expected_recall_low: a lower bound of the true recall, which holds in at least 98 of 100 runs; None if unknown.
+    :ivar audit: the measured recall of decisions, as a dict: ``kept``, ``documents``, ``removed``, ``missed``, ``recall``, ``low`` and
         ``high``; None without an audit.
 
     Settings, as the run used them:
@@ -178,7 +178,7 @@ class Summary:
     :ivar search: how candidates were found: ``banding``, ``sort-merge`` or ``all``.
     :ivar bands: the number of bands.
     :ivar rows: the number of rows per band.
-    :ivar bits: the bits that were kept of each register; None if all were.
+    :ivar bits: the bits that were kept of each register; None if all bits were kept.
     :ivar filter_error: the share of pairs at the threshold that the filter may rule out by mistake; None without a filter.
     :ivar looks: the argument ``looks``.
     :ivar error_per_look: the argument ``error_per_look``.
@@ -252,7 +252,7 @@ class Summary:
         return [*super().__dir__(), *self._fields]
 
     def as_dict(self) -> dict[str, Any]:
-        """All fields by name."""
+        """Returns all fields by name."""
         return dict(self._fields)
 
     def __repr__(self) -> str:
@@ -526,10 +526,10 @@ class Dedup(Generic[D]):
     def columns(self) -> dict[str, list[Any]]:
         """The decisions as columns with one value per row of the data, to be added to a table.
 
-        ``kept`` is true if the row stays. ``duplicate_of`` has the id of the document that is kept instead of the row, and
-        ``similarity`` the exact similarity of the two; both are None if the row was not removed. ``cluster`` has the position of
-        the row that stays, which is the row itself if it was kept; it is None if the kept document is of ``against``, and if
-        the row was rejected.
+        ``kept`` is true if the row stays. If the row was removed, ``duplicate_of`` has the id of the document that is kept
+        instead, and ``similarity`` has the exact similarity of the row and this document; otherwise, both columns are None.
+        ``cluster`` has the position of the row that stays, which is the row itself if it was kept. ``cluster`` is None if the
+        kept document is of ``against``, or if the row was rejected.
 
         >>> import minwise
         >>> result = minwise.dedup(["To be or not to be", "To be, or not to be!", "That is the question"])
@@ -565,7 +565,7 @@ class Dedup(Generic[D]):
         return self._summary
 
     def restore(self, below: float) -> Dedup[D]:
-        """Puts back the documents whose similarity to their keeper is below a value, without reading any text.
+        """Puts back the removed documents whose similarity to the kept document is below a value. No text is read.
 
         This is not a run at a higher threshold: ``restore`` does not compare the restored rows with one another, so a new run
         may remove more of them. The summary keeps the counts of the run.
@@ -589,7 +589,7 @@ class Dedup(Generic[D]):
         return Dedup(self._take, self._run, mask, decisions, self._rejects, self._summary, self._spools)
 
     def explain(self, id: Any, *, passages: int = 3) -> Comparison:
-        """Compares a removed document with the one that is kept in its stead.
+        """Compares a removed document with the document that is kept instead of it.
 
         ``id`` is the id of the removed document in :attr:`decisions`: its id in the data, or its position.
         """
@@ -613,7 +613,7 @@ class Dedup(Generic[D]):
     def close(self) -> None:
         """Frees the texts and sketches of the run, and removes its temporary files. Decisions and summary stay.
 
-        Results that :meth:`restore` made of this one are closed with it.
+        Results that :meth:`restore` made from this result are closed, too.
         """
         if self._run is not None:
             self._run.run = None
@@ -679,7 +679,7 @@ def make_dedup(
     ids: Sequence[Any] | None,
     spools: tuple[Spool, ...],
 ) -> Dedup[T]:
-    """Makes the result of a run, whose decisions have the ids of the data."""
+    """Makes the result of a run. Its decisions have the ids of the data."""
     index, of, similarity = (column.to_list() for column in run.removed())
     mask: list[bool] = run.kept_mask().to_list()
 
@@ -698,7 +698,7 @@ def make_summary(run: _minwise.Deduplicated) -> Summary:
 
 
 class Plan(NamedTuple):
-    """Bands and rows for a threshold, and what to expect of them.
+    """Bands and rows for a threshold, with their expected results.
 
     >>> import minwise
     >>> plan = minwise.plan(0.8)
@@ -723,7 +723,7 @@ class Plan(NamedTuple):
     sketch_bytes: int
 
     def probability(self, similarity: float) -> float:
-        """The probability that a pair of this similarity becomes a candidate."""
+        """Returns the probability that a pair of this similarity becomes a candidate."""
         return float(1.0 - (1.0 - similarity**self.rows) ** self.bands)
 
     def _repr_html_(self) -> str:

@@ -252,13 +252,13 @@ def dedup(
 ) -> Dedup[T]:
     """Removes near-duplicates.
 
-    Candidates are found by sketches, and every one is verified on the shingles of both texts, so similarities are exact. The
-    result does not depend on the number of threads, and is that of ``minwise dedup`` with the options of the same names.
+    Sketches find candidates, and every candidate is verified on the shingles of both texts, so similarities are exact. The
+    result does not depend on the number of threads, and equals that of ``minwise dedup`` with the options of the same names.
 
     :param data: a list of texts or of records (dict), a generator of either, or a column or table of NumPy, pandas, polars,
         pyarrow, DuckDB or datasets, or of any library that exports Arrow data.
     :param text: the column or field of the text. Default: the only column of strings, else ``text``.
-    :param id: the column of ids, or a sequence of ids. Default: the column ``id`` if there is one; else rows go by position.
+    :param id: the column of ids, or a sequence of ids. Default: the column ``id`` if there is one, else the positions of the rows.
     :param against: a second corpus, whose documents always stay. A str or a ``Path`` is one file, and a list of ``Path`` is
         several files. Anything else is data of the kinds above, so a list of str is a list of texts.
     :param threshold: two documents are near-duplicates if their exact similarity is at least this value.
@@ -269,8 +269,8 @@ def dedup(
         ``oldest:FIELD``, ``max:FIELD``, ``min:FIELD`` or ``priority:FIELD=A,B,C``. FIELD is a column of the data. In a list of
         rules, each rule breaks the ties of the rules before it; the order of the data breaks the remaining ties. Documents
         without a value of FIELD come last. Default: ``first``; with ``containment``, ``longest``.
-    :param cluster: ``star`` removes a document only if it is similar to a kept one; ``components`` also if a chain of
-        near-duplicates connects it to the kept one.
+    :param cluster: ``star`` removes a document only if it is similar to a kept document; ``components`` also if a chain
+        of near-duplicates connects it to the kept document.
     :param max_cluster: clusters with more documents than this stay as they are.
     :param recall: the probability with which a pair exactly at the threshold is found. Default: 0.99.
     :param candidates: ``banding`` (the default), ``sort-merge`` or ``all``; the last two miss nothing and take more time.
@@ -280,21 +280,21 @@ def dedup(
     :param ignore_text: texts whose shingles are left out, such as a form; given like ``against``.
     :param order: the share of common shingles that must stand in about the same places.
     :param null: the rule for null texts: ``keep``, ``reject`` or ``error``.
-    :param audit: how many kept documents are searched for others that they repeat, which measures the recall; ``auto`` or ``off``.
+    :param audit: the number of kept documents that are audited to measure the recall, or ``auto`` or ``off``.
     :param threads: the number of threads. Default: one per core.
     :param memory: the most memory to take, such as ``"4GiB"`` or a number of bytes; at least 128 MiB. The rest goes to disk.
-    :param temp_dir: the folder of temporary files. Default: that of the system.
+    :param temp_dir: the folder of temporary files. Default: the folder of the system.
     :param max_rejects: more rejected records than this raise :class:`minwise.RejectedRecords`.
-    :param max_record: the largest text, such as ``"1GiB"``; a larger one is rejected.
+    :param max_record: the largest text, such as ``"1GiB"``; a larger text is rejected.
     :param normalize: ``nfkc+casefold`` (the default), ``casefold`` or ``none``.
     :param shingle: ``words:5`` (the default), ``words:N``, ``chars:N`` or ``terms``; with ``,bag`` behind it, repeats count.
-    :param strip_markup: takes markup out of the text first.
+    :param strip_markup: removes markup from the text first.
     :param whitespace: the rule for white space: ``fold`` (the default), ``keep`` or ``remove``.
     :param short: a text shorter than a shingle is ``one`` shingle (the default), or a ``reject``.
     :param sketch: ``minhash`` (the default), ``min-max``, ``one-permutation``, ``super-minhash`` or ``fast-similarity``.
     :param registers: registers of a sketch. Default: 128.
     :param seed: the seed of the hash functions. Default: 1.
-    :param bands: the number of bands, instead of the one that follows from ``recall``; give ``rows`` too.
+    :param bands: the number of bands, instead of the number that follows from ``recall``; set ``rows``, too.
     :param rows: the registers of each band.
     :param bits: the bits to keep of each register, to save memory: 1 to 16, also 1.5 and the like, 0.5, 0.25 or 0.125.
     :param filter_error: the share of pairs at the threshold that sketches may rule out by mistake, or ``off``.
@@ -598,7 +598,7 @@ def plan(
     bands: int | None = None,
     rows: int | None = None,
 ) -> Plan:
-    """Chooses bands and rows for a threshold and a recall, as ``minwise plan`` does, and computes what to expect of them.
+    """Chooses bands and rows for a threshold and a recall, as ``minwise plan`` does, and computes the expected results.
 
     Without ``recall``, ``bands`` and ``rows``, the recall is 0.99. ``recall`` is refused beside ``bands`` and ``rows``.
 

@@ -26,7 +26,7 @@ These are all differences from datasketch 2.0:
 - A key that is inserted again with ``check_duplication=False``, or is in both indexes of a ``merge``, has its last sketch. datasketch
   keeps the bands of both.
 - An index takes no sketches of ``affine64``.
-- An index that datasketch pickled has only the registers of its bands, so similarities are estimated from these.
+- An index that datasketch pickled has only the registers of its bands, so similarities are estimated from these registers.
 - Pickles of datasketch are read by ``load`` and ``loads``, which run no code of a pickle. ``pickle`` writes sketches and indexes of
   this module as its own classes, which datasketch does not read; ``LeanMinHash.serialize`` writes bytes that both read.
 - Messages of errors differ.
@@ -61,7 +61,7 @@ _CODES = {"affine32": 1, "affine64": 2}
 
 
 def sha1_hash32(data: bytes) -> int:
-    """The first four bytes of the SHA-1 of some bytes as a number, which is the default hash function.
+    """Returns the first four bytes of the SHA-1 of some bytes as a number. This function is the default hash function.
 
     >>> sha1_hash32(b"to be")
     2202304058
@@ -172,7 +172,7 @@ class MinHash:
         self.hashvalues = _sketch(hashes, [len(hashes)], self.hashvalues, self.seed)[0]
 
     def jaccard(self, other: MinHash) -> float:
-        """The estimated Jaccard similarity."""
+        """Returns the estimated Jaccard similarity."""
         self._check_same(other)
         return float(numpy.count_nonzero(self.hashvalues == other.hashvalues)) / float(len(self))
 
@@ -184,21 +184,21 @@ class MinHash:
                 raise ValueError(f"the sketches differ in their {name}: {left!r} and {right!r}")
 
     def count(self) -> float:
-        """The estimated number of values in the set."""
+        """Returns the estimated number of values in the set."""
         share = self.hashvalues / float(MOST[self.scheme])
         return float(float(len(self)) / numpy.sum(share) - 1.0)
 
     def merge(self, other: MinHash) -> None:
-        """Makes this the sketch of both sets together."""
+        """Turns this sketch into the sketch of the union of both sets."""
         self._check_same(other)
         self.hashvalues = numpy.minimum(other.hashvalues, self.hashvalues)
 
     def digest(self) -> NDArray[Any]:
-        """A copy of the registers."""
+        """Returns a copy of the registers."""
         return self.hashvalues.copy()
 
     def is_empty(self) -> bool:
-        """Whether the set has no values."""
+        """Reports whether the set has no values."""
         return bool((self.hashvalues == MOST[self.scheme]).all())
 
     def clear(self) -> None:
@@ -206,7 +206,7 @@ class MinHash:
         self.hashvalues = numpy.full(len(self), MOST[self.scheme], dtype=TYPES[self.scheme])
 
     def copy(self) -> MinHash:
-        """An independent copy of the sketch."""
+        """Returns an independent copy of the sketch."""
         return MinHash(seed=self.seed, hashfunc=self.hashfunc, hashvalues=self.hashvalues, scheme=self.scheme)
 
     def __len__(self) -> int:
@@ -222,7 +222,7 @@ class MinHash:
 
     @classmethod
     def union(cls, *sketches: MinHash) -> MinHash:
-        """The sketch of several sets together."""
+        """Returns the sketch of the union of several sets."""
         if len(sketches) < 2:
             raise ValueError("a union needs at least 2 sketches")
         result = sketches[0].copy()
@@ -232,7 +232,7 @@ class MinHash:
 
     @classmethod
     def bulk(cls, b: Iterable[Iterable[Any]], **arguments: Any) -> list[MinHash]:
-        """A list with one sketch per set of values.
+        """Returns a list with one sketch per set of values.
 
         >>> [len(sketch) for sketch in MinHash.bulk([[b"a", b"b"], [b"c"]], num_perm=64)]
         [64, 64]
@@ -260,7 +260,7 @@ class MinHash:
 
     @classmethod
     def generator(cls, b: Iterable[Iterable[Any]], **arguments: Any) -> Iterator[MinHash]:
-        """The sketches of sets of values, one after the other."""
+        """Yields the sketches of sets of values, one after the other."""
         model = cls(**arguments)
         for values in b:
             sketch = model.copy()
@@ -316,7 +316,7 @@ class LeanMinHash(MinHash):
         raise TypeError("a LeanMinHash cannot be updated")
 
     def copy(self) -> LeanMinHash:
-        """An independent copy of the sketch."""
+        """Returns an independent copy of the sketch."""
         return LeanMinHash(self)
 
     def __hash__(self) -> int:
@@ -328,7 +328,7 @@ class LeanMinHash(MinHash):
         return f"{order}qiB{len(self)}{'I' if self.scheme == 'affine32' else 'Q'}"
 
     def bytesize(self, byteorder: str = "@") -> int:
-        """The number of bytes that :meth:`serialize` writes."""
+        """Returns the number of bytes that :meth:`serialize` writes."""
         return struct.calcsize(self._form(byteorder))
 
     def serialize(self, buf: Any, byteorder: str = "@") -> None:
@@ -388,7 +388,7 @@ def _best_bands(threshold: float, registers: int, weights: tuple[float, float]) 
 
 
 class MinHashLSH:
-    """An index of sketches in memory, with the same answers as that of datasketch, and scores on demand.
+    """An index of sketches in memory, with the same answers as the index of datasketch, and scores on demand.
 
     >>> lsh = MinHashLSH(threshold=0.5, num_perm=128)
     >>> sketch = MinHash()
@@ -443,7 +443,7 @@ class MinHashLSH:
         return minhash.hashvalues[: self._width].astype(numpy.uint32).tobytes()
 
     def insert(self, key: Hashable, minhash: MinHash, check_duplication: bool = True) -> None:
-        """Inserts a sketch. A key that is there already raises ``ValueError``, unless ``check_duplication`` is false."""
+        """Inserts a sketch. A key that the index has already raises ``ValueError``, unless ``check_duplication`` is false."""
         row = self._row(minhash)
         if key in self:
             if check_duplication:
@@ -462,7 +462,7 @@ class MinHashLSH:
     def query(self, minhash: MinHash, scores: Literal[True]) -> list[tuple[Any, float]]: ...
 
     def query(self, minhash: MinHash, scores: bool = False) -> list[Any] | list[tuple[Any, float]]:
-        """The keys of all sketches that share a band with this one, the most similar one first.
+        """Returns the keys of all sketches that share a band with this sketch, the most similar sketch first.
 
         With ``scores=True``, each key comes with the estimated similarity.
         """
@@ -474,7 +474,7 @@ class MinHashLSH:
         return found if scores else [key for key, _ in found]
 
     def remove(self, key: Hashable) -> None:
-        """Removes a sketch. A key that is not there raises ``ValueError``."""
+        """Removes a sketch. A key that the index lacks raises ``ValueError``."""
         if key in self._empty:
             del self._empty[key]
         elif key in self._lsh:
@@ -504,19 +504,19 @@ class MinHashLSH:
         self._scheme = self._scheme or other._scheme
 
     def insertion_session(self, buffer_size: int = 50000) -> _Session:
-        """A context manager with a method ``insert``. Nothing is buffered: insertion in memory needs no session."""
+        """Returns a context manager with a method ``insert``. Nothing is buffered: insertion in memory needs no session."""
         return _Session(self)
 
     def deletion_session(self, buffer_size: int = 50000) -> _Session:
-        """A context manager with a method ``remove``."""
+        """Returns a context manager with a method ``remove``."""
         return _Session(self)
 
     def keys(self) -> list[Any]:
-        """The keys of all sketches."""
+        """Returns the keys of all sketches."""
         return [*self._lsh.keys(), *self._empty]
 
     def is_empty(self) -> bool:
-        """Whether there are no sketches."""
+        """Reports whether there are no sketches."""
         return len(self) == 0
 
     def __contains__(self, key: object) -> bool:
@@ -553,7 +553,7 @@ class _Session:
 def load(path: str | os.PathLike[str]) -> Any:
     """Loads a pickle that datasketch 2 wrote: a ``MinHash``, ``LeanMinHash`` or ``MinHashLSH`` in memory, or a list or dict of them.
 
-    The pickle cannot run code: every name that is not one of datasketch's own is refused.
+    The pickle cannot run code: every name that is not of datasketch is refused.
 
     >>> import pathlib, pickle, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -27,7 +27,8 @@ pub fn sketches() -> Result<()> {
     cargo(&["bench", "--quiet", "--package", "minwise", "--bench", "sketches"])
 }
 
-/// Compares the words found in the PDFs of a folder with those of `pdftotext`. Only the feature `pdf` is built.
+/// Compares the words found in the PDFs of a folder with the words that `pdftotext` finds. Only the feature `pdf` is
+/// built.
 pub fn pdf(folder: &str) -> Result<()> {
     // The path is absolute, because Cargo runs a benchmark in the folder of its package.
     let folder = path(&fs_err::canonicalize(folder)?);
@@ -462,7 +463,7 @@ pub fn path(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Returns the path of a corpus of the shared data, which is decompressed on first use.
+/// Returns the path of a corpus of the shared data. The corpus is decompressed on first use.
 pub fn unpack(data: &str, name: &str) -> Result<PathBuf> {
     let unpacked = work().join(format!("{name}.jsonl"));
     if !unpacked.exists() {

@@ -130,7 +130,7 @@ pub fn node() -> Result<Result<Node, String>> {
     Ok(Ok(Node { node, npm }))
 }
 
-/// Installs the packages of a folder, unless those of its lock file are installed.
+/// Installs the packages of a folder, unless the packages of its lock file are installed.
 pub fn install_packages(npm: &Path, folder: &str) -> Result<()> {
     if is_installed(&root().join(folder)) {
         return Ok(());
@@ -229,8 +229,8 @@ fn tests(folder: &Path) -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// Reports whether the installed packages are those of the lock file. If so, the copy of the lock file that npm writes
-/// is newer.
+/// Reports whether the installed packages are the packages of the lock file. If so, the copy of the lock file that npm
+/// writes is newer.
 fn is_installed(folder: &Path) -> bool {
     let changed = |name: &str| fs_err::metadata(folder.join(name)).and_then(|file| file.modified()).ok();
     let installed = changed("node_modules/.package-lock.json");

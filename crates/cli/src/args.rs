@@ -56,7 +56,7 @@ pub struct Args {
     pub color: ColorChoice,
 }
 
-/// When messages have colour.
+/// Setting of colour in messages and help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum ColorChoice {
     #[default]
@@ -240,8 +240,9 @@ pub struct DedupArgs {
     #[command(flatten)]
     pub sketch: SketchArgs,
 
-    /// Measure the recall: compare N of the kept documents with all others, and count those that repeat another one. `auto`
-    /// compares as many as take 5 % of the run time or 0.2 s, which is all of them in a small corpus. `off` or 0 measures nothing.
+    /// Measure the recall: compare N of the kept documents with all others, and count the documents that repeat another
+    /// kept document. `auto` compares as many documents as fit into 5 % of the run time, or into 0.2 s if that is more:
+    /// in a small corpus, all documents. `off` or 0 measures nothing.
     #[arg(
         long,
         value_name = "N",
@@ -266,7 +267,7 @@ pub struct WorkArgs {
     #[arg(long = "work", id = "work", value_name = "DIR", help_heading = "Resources")]
     pub folder: Option<String>,
 
-    /// Continue the run that was saved in `--work`. If there is none, start one.
+    /// Continue the run that was saved in `--work`. If no run was saved, start a new run.
     #[arg(long, requires = "work", help_heading = "Resources")]
     pub resume: bool,
 
@@ -303,8 +304,8 @@ pub struct PairsArgs {
     #[command(flatten)]
     pub reading: ReadingArgs,
 
-    /// List the pairs that share a band, with the numbers of these bands, and compare nothing. Pairs that share no band are
-    /// not listed, and pairs that share one may be unlike.
+    /// List the pairs that share a band, with the numbers of these bands, and compare nothing. Pairs that share no band
+    /// are not listed, and the listed pairs may be unlike.
     #[arg(long, help_heading = "Recall and candidates", conflicts_with_all = ["order", "filter_error", "looks", "error_per_look"])]
     pub candidates_only: bool,
 
@@ -385,8 +386,9 @@ pub struct AccuracyArgs {
     #[command(flatten)]
     pub inputs: InputArgs,
 
-    /// Compare these sketches, such as `minhash:128`, `super-minhash`, or `b-bit:2/minhash:256`. `all` stands for every kind.
-    /// `--registers` sets the size of those that are named without one [default: minhash, and dart with `--weight`].
+    /// Compare these sketches, such as `minhash:128`, `super-minhash`, or `b-bit:2/minhash:256`. `all` stands for every
+    /// kind. `--registers` sets the size of sketches that are named without a size [default: minhash, and dart with
+    /// `--weight`].
     #[arg(long, value_name = "SKETCH", num_args = 1..)]
     pub sketch: Vec<String>,
 
@@ -508,9 +510,9 @@ pub struct EstimateArgs {
     )]
     pub filter_error: String,
 
-    /// Decide whether to rule a pair out when K registers of its sketches are compared, for each K of the list. The numbers ascend: with
-    /// `16,32,64,128`, the filter has up to four looks at a pair. Without the option, it looks every 16 registers at first, and later
-    /// less often.
+    /// Decide whether to rule a pair out when K registers of its sketches are compared, for each K of the list. The
+    /// numbers ascend: with `16,32,64,128`, the filter has up to four looks at a pair. Without the option, the filter
+    /// looks every 16 registers at first, and later less often.
     #[arg(long, value_name = "K,K…", help_heading = "Filter", allow_hyphen_values = true)]
     pub looks: Option<String>,
 
@@ -549,8 +551,8 @@ pub struct PlanArgs {
     #[arg(long)]
     pub details: bool,
 
-    /// The largest standard error that an estimate at the threshold may have. `--details` lists the sketches that keep to it,
-    /// the smallest first.
+    /// The largest standard error that an estimate at the threshold may have. `--details` lists the sketches that reach
+    /// this error, the smallest first.
     #[arg(long, value_name = "E", default_value = "0.02", allow_hyphen_values = true)]
     pub error: String,
 
@@ -620,8 +622,8 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "FIELD", default_value = "text", help_heading = "Reading")]
     pub text_field: String,
 
-    /// Read the id from this field or column. A record without it gets the id `file:line`, or `file:row` in Parquet and Arrow
-    /// IPC.
+    /// Read the id from this field or column. A record without an id gets `file:line`, or `file:row` in Parquet and
+    /// Arrow IPC.
     #[arg(long, value_name = "FIELD", default_value = "id", help_heading = "Reading")]
     pub id_field: String,
 
@@ -635,8 +637,8 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "ENCODING", default_value = "utf-8", help_heading = "Reading")]
     pub encoding: String,
 
-    /// Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise tries a comma, a semicolon and
-    /// a tab, and uses the first one that separates the name of the text field from the other names of the header.
+    /// Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise uses the first of
+    /// comma, semicolon and tab that separates the name of the text field from the other names of the header.
     #[arg(long, value_name = "CHAR", help_heading = "Reading")]
     pub delimiter: Option<String>,
 
@@ -740,8 +742,8 @@ pub struct WeightArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct BandArgs {
-    /// The probability of finding a pair whose similarity is exactly the threshold. More similar pairs are found more often.
-    /// Minwise chooses bands and rows for it.
+    /// The probability of finding a pair whose similarity is exactly the threshold. More similar pairs are found more
+    /// often. Minwise chooses bands and rows that reach this probability.
     #[arg(
         long,
         value_name = "P",
@@ -761,7 +763,7 @@ pub struct BandArgs {
     pub rows: Option<String>,
 }
 
-/// What makes two documents near-duplicates.
+/// Options that decide whether two documents are near-duplicates.
 #[derive(Debug, clap::Args)]
 pub struct NearArgs {
     /// Two documents are near-duplicates if their exact similarity is at least T: a number up to 1, or a percentage such as
@@ -770,12 +772,12 @@ pub struct NearArgs {
     pub threshold: String,
 
     /// Measure similarity in this way: `jaccard` (the shared shingles divided by all shingles of both documents), or
-    /// `containment` (the share of the smaller document that the larger one contains).
+    /// `containment` (the share of the smaller document that the larger document contains).
     #[arg(long, value_name = "MEASURE", default_value = "jaccard", help_heading = "Near-duplicates")]
     pub measure: String,
 
-    /// Also compare the order of the text: similar documents are near-duplicates only if at least the share Q of their common
-    /// shingles stands in about the same places of both. Other similar documents count as reordered.
+    /// Also compare the order of the text. Similar documents are near-duplicates only if at least the share Q of their
+    /// common shingles is at about the same places in both documents. Other similar documents count as reordered.
     #[arg(long, value_name = "Q", help_heading = "Near-duplicates", allow_hyphen_values = true)]
     pub order: Option<String>,
 }
@@ -809,9 +811,9 @@ pub struct SketchArgs {
     )]
     pub filter_error: String,
 
-    /// Decide whether to rule a pair out when K registers of its sketches are compared, for each K of the list. The numbers ascend: with
-    /// `16,32,64,128`, the filter has up to four looks at a pair. Without the option, it looks every 16 registers (64 with `--bits`) at first, and later
-    /// less often.
+    /// Decide whether to rule a pair out when K registers of its sketches are compared, for each K of the list. The
+    /// numbers ascend: with `16,32,64,128`, the filter has up to four looks at a pair. Without the option, the filter
+    /// looks every 16 registers (64 with `--bits`) at first, and later less often.
     #[arg(long, value_name = "K,K…", help_heading = "Recall and candidates", allow_hyphen_values = true)]
     pub looks: Option<String>,
 
@@ -849,8 +851,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "SIZE", help_heading = "Resources")]
     pub memory: Option<String>,
 
-    /// Permit at most N rejected records: with up to N, the exit code is 0; with more, the run stops at once. Without the
-    /// option, a run never stops because of rejected records, and its exit code is 2 if there are any.
+    /// Permit at most N rejected records: with up to N, the exit code is 0; with more, the run stops at once. Without
+    /// the option, a run never stops because of rejected records, and its exit code is 2 if records were rejected.
     #[arg(long, value_name = "N", help_heading = "Reading", allow_hyphen_values = true)]
     pub max_rejects: Option<String>,
 }

@@ -217,8 +217,9 @@ impl Printer {
         }
     }
 
-    /// Prints the number of rejected records and the first of them. They are printed even with `--quiet`, because they
-    /// change the exit code to 2 unless they are permitted. `lines` are the same records as `first`, for JSON.
+    /// Prints the number of rejected records, and the first rejected records. They are printed even with `--quiet`,
+    /// because they change the exit code to 2 unless they are permitted. `lines` are the same records as `first`, for
+    /// JSON.
     pub fn rejects(
         &self,
         count: u64,

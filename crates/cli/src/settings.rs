@@ -90,7 +90,7 @@ impl FlagProblems {
         self.0.extend(arguments.problems().iter().map(FlagProblem::from));
     }
 
-    /// Adds the problems that the engine found, except those of options that have a problem already.
+    /// Adds the problems that the engine found, except problems of options that have a problem already.
     fn take(&mut self, problems: &[minwise_engine::SettingProblem]) {
         // An option that could not be parsed has its default value. A problem with this default would only confuse.
         let noted: Vec<String> = self.0.iter().map(|problem| problem.option().to_owned()).collect();
@@ -200,7 +200,7 @@ pub fn weighted_spec(args: &SpecArgs, weights: &WeightArgs, problems: &mut FlagP
     made_of(arguments(weight_texts(weights).into_iter().chain(spec_texts(args))), problems)
 }
 
-/// Returns the spec for the texts of a comparison of sketches, and the sketches: those that are named, or every kind.
+/// Returns the spec for the texts of a comparison of sketches, and the sketches: the named sketches, or every kind.
 pub fn sketches(args: &AccuracyArgs, problems: &mut FlagProblems) -> (Spec, Vec<Method>) {
     let spec = |sketch: Option<&str>, problems: &mut FlagProblems| {
         let own = [("registers", args.registers.as_deref()), ("seed", Some(&*args.seed)), ("sketch", sketch)];
@@ -317,7 +317,7 @@ pub fn bands(args: &BandArgs, problems: &mut FlagProblems) -> Bands {
     bands
 }
 
-/// Returns the bands and rows of a plan: the given ones, or those that the recall requires.
+/// Returns the bands and rows of a plan: the given numbers, or the numbers that the recall requires.
 pub fn banding(
     args: &BandArgs,
     method: Method,

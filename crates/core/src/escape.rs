@@ -35,7 +35,8 @@ pub fn escape_control(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Returns a field of a TSV file, which is escaped as by [`escape_control`] and is never a spreadsheet formula.
+/// Returns the text as a field of a TSV file. The field is escaped as by [`escape_control`], and is never a spreadsheet
+/// formula.
 ///
 /// Spreadsheets take a cell that begins with `=`, `@`, `+` or `-` for a formula, and a formula can run commands. The
 /// first character of such a field is escaped. After `+` and `-`, only fields with a call or a link are formulas, so

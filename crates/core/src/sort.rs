@@ -20,7 +20,7 @@ const SHORT: u32 = 16;
 ///
 /// The trait is sealed, because [`sort_mixed`] requires that keys have the same order as their items.
 pub trait Mixed: sealed::MixedSeal + Copy + Ord + Default {
-    /// Returns the key of the item, which is the first 64 bits of its order.
+    /// Returns the key of the item: the first 64 bits of its order.
     fn mixed(&self) -> u64;
 }
 

@@ -5,8 +5,8 @@ use std::io::{self, BufRead, Read};
 use crate::error::{Error, ErrorKind, Result};
 use crate::refusal::Refusal;
 
-/// Largest Zstandard window that is accepted, as a power of two. The limit is that of the format, which `zstd
-/// --long=31` uses.
+/// Largest Zstandard window that is accepted, as a power of two. The limit is the largest window of the format,
+/// which `zstd --long=31` uses.
 #[cfg(feature = "zstd")]
 const ZSTD_WINDOW_LOG_MAX: u32 = 31;
 

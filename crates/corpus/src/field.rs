@@ -158,7 +158,7 @@ impl fmt::Display for FieldPath {
     }
 }
 
-/// Joins the texts of several fields by line breaks; `None` if all of them are missing. If another text exists, a
+/// Joins the texts of several fields by line breaks; `None` if all texts are missing. If another text exists, a
 /// missing text is an empty text.
 pub(crate) fn join<'a>(texts: impl Iterator<Item = Option<Cow<'a, str>>>) -> Option<Cow<'a, str>> {
     let texts: Vec<Option<Cow<'a, str>>> = texts.collect();

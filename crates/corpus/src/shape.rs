@@ -287,7 +287,7 @@ impl Shape {
         }
     }
 
-    /// Returns the kinds of values that were seen, each with its first record, in the order of these records.
+    /// Returns the kinds of values that were seen, each with its first record, in the order of the first records.
     pub(crate) fn seen(&self) -> Vec<(At, &'static str)> {
         let number = [self.integer, self.float, self.huge].into_iter().flatten().min();
         let mut seen: Vec<(At, &'static str)> = [

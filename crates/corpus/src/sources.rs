@@ -95,8 +95,7 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
         scratch: &'s mut Scratch,
     ) -> Result<Result<Document<'s>, Reject>>;
 
-    /// Reads a long record again, in such a way that its text can be read piece by piece; `None` if the record has to
-    /// be loaded.
+    /// Reads a long record again, so that its text can be read piece by piece; `None` if the record has to be loaded.
     fn read_long(
         &self,
         _place: &RecordPlace,
@@ -183,7 +182,7 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
 #[derive(Debug)]
 pub(crate) struct CorpusState {
     pub(crate) options: ReadOptions,
-    /// Holds the bytes of sources that were decompressed or piped; `None` if there are none.
+    /// Holds the bytes of sources that were decompressed or piped; `None` if no source needs a spool.
     pub(crate) spool: Option<Arc<File>>,
     /// Pieces of tables that were decoded to be read again.
     pub(crate) unfolded: Unfolded,

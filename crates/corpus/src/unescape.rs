@@ -1,7 +1,7 @@
 //! Resolves the escapes of JSON strings.
 
-/// Unescapes a piece of the inside of a JSON string, which was checked before. Returns the number of bytes that were
-/// read. An escape that may continue in the next piece is not read, unless `is_last` states that there is no next
+/// Unescapes a piece of the inside of a JSON string. The string was checked before. Returns the number of bytes that
+/// were read. An escape that may continue in the next piece is not read, unless `is_last` states that there is no next
 /// piece. Half of a surrogate pair becomes U+FFFD and sets `repaired`. If an escape is invalid, the result is `None`.
 pub(crate) fn unescape_piece(
     piece: &str,

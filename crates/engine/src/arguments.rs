@@ -255,8 +255,8 @@ impl Arguments {
         spec
     }
 
-    /// Returns how sketches are cut into bands. Notes a problem if only one of `bands` and `rows` was given, or
-    /// `recall` beside either.
+    /// Returns the bands and rows into which sketches are cut. Notes a problem if only one of `bands` and `rows` was
+    /// given, or `recall` beside either.
     pub fn bands(&mut self) -> Bands {
         if let (Some(recall), true) = (self.recall, self.bands.is_some() || self.rows.is_some()) {
             self.problems.push(SettingProblem::recall_beside_bands(recall));
@@ -297,8 +297,8 @@ impl Arguments {
     /// [order](SETTING_ORDER).
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Settings`] if there are problems of the options or of the run, and with the error in
-    /// `built` if there are none.
+    /// Fails with [`ErrorKind::Settings`] if the options or the run have problems, and otherwise with the error in
+    /// `built`.
     pub fn built<T>(self, built: Result<T, Error>) -> Result<T, Error> {
         match built {
             Ok(built) if self.problems.is_empty() => Ok(built),

@@ -12,8 +12,8 @@ const PROGRAM_BYTES: u64 = 48 * MIB;
 const THREAD_BYTES: u64 = 40 * MIB;
 /// Smallest limit that [`MemoryLimit::new`] accepts.
 const LEAST_BYTES: u64 = 128 * MIB;
-/// Bytes per document that stay in memory until the run ends, even if documents are on disk. They hold the place in
-/// keeper order, the first equal document, the neighbourhood and the decision.
+/// Number of bytes per document that stay in memory until the run ends, even if documents are on disk. They hold the
+/// place in keeper order, the first equal document, the neighbourhood and the decision.
 pub(crate) const DOCUMENT_BYTES: u64 = 32;
 /// Memory limit if the memory of the machine cannot be determined: 4 GiB.
 const UNKNOWN_BYTES: u64 = 4096 * MIB;
@@ -166,7 +166,7 @@ impl WorkingMemory {
         self.bytes / 8
     }
 
-    /// Returns how many entries of `bytes` bytes fit into [`held`](Self::held).
+    /// Returns the number of entries of `bytes` bytes that fit into [`held`](Self::held).
     pub(crate) fn entries(self, bytes: usize) -> usize {
         usize::try_from(self.held() / bytes as u64).unwrap_or(usize::MAX)
     }
@@ -193,7 +193,8 @@ impl WorkingMemory {
         Parts { bits: parts.trailing_zeros() }
     }
 
-    /// Returns how many items of `bytes` bytes fit into the memory that [`parts`](Self::parts) plans for one part.
+    /// Returns the number of items of `bytes` bytes that fit into the memory that [`parts`](Self::parts) plans for
+    /// one part.
     pub(crate) fn fitting(self, bytes: u64) -> usize {
         usize::try_from(self.bytes / 3 / bytes.max(1)).unwrap_or(usize::MAX)
     }

@@ -9,7 +9,7 @@ use std::thread;
 /// earlier item is processed.
 const AHEAD: usize = 4;
 
-/// State that the workers share: results that wait for earlier ones, and the receiver.
+/// State that the workers share: results that wait for earlier results, and the receiver.
 struct Intake<T, E, R, S> {
     next: usize,
     waiting: BTreeMap<usize, T>,

@@ -1,6 +1,6 @@
 //! The `setters!` macro, which defines methods that set the fields of options.
 
-/// Defines one method per field of a struct, which sets the field and returns the struct.
+/// Defines one method per field of a struct. The method sets the field and returns the struct.
 ///
 /// Structs of options are `#[non_exhaustive]`, so that a new option breaks no program. Programs therefore cannot write
 /// literals of such a struct; they start from its default and chain these methods. Methods after the semicolon take any

@@ -64,7 +64,7 @@ pub struct ClusterMember {
     pub similarity: f64,
 }
 
-/// The number of a keeper, and the numbers of the other documents with their similarities to it.
+/// The number of a keeper, and the numbers of the other members with their similarities to the keeper.
 type Star = (u32, Vec<(u32, f64)>);
 
 /// The clusters of one neighbourhood.
@@ -193,7 +193,7 @@ impl Index {
         Ok(groups)
     }
 
-    /// Finds the clusters of one neighbourhood, whose groups are `shelves`.
+    /// Finds the clusters of one neighbourhood. `shelves` are the groups of the neighbourhood.
     fn stars(
         &self,
         view: &View<'_>,

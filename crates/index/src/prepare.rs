@@ -1,5 +1,5 @@
-//! Preparation: computes the shingles, the sketch, the band keys and the fingerprints of a text, which are
-//! stored or looked up.
+//! Preparation: computes the shingles, the sketch, the band keys and the fingerprints of a text, to store
+//! them or to look them up.
 
 use std::sync::Arc;
 

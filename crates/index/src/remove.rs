@@ -11,7 +11,7 @@ impl Index {
     ///
     /// [`rewrite`](Index::rewrite) deletes the data of removed documents from all files.
     /// [`compact`](Index::compact) deletes these data from all files except the journal of the storage
-    /// engine, which begins anew after 64 MB.
+    /// engine. The journal begins anew after 64 MB.
     ///
     /// # Errors
     /// - Fails with [`ErrorKind::NoSuchDocument`] if no document has one of the ids.

@@ -292,7 +292,7 @@ pub fn write_index(folder: &Path, records: &[ExperimentRecord]) -> Result<()> {
     Ok(fs_err::write(folder.join("README.md"), head + &table.markdown())?)
 }
 
-/// Counts the experiments per verdict, those of the sources and our own separately.
+/// Counts the experiments per verdict, separately for the experiments of the sources and our own experiments.
 fn verdicts(records: &[ExperimentRecord]) -> Table {
     type IsIt = fn(&ExperimentVerdict) -> bool;
     let mut table = Table::new("verdicts", "", &["verdict", "experiments of the sources", "our own"]);

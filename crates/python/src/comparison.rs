@@ -90,13 +90,13 @@ pub struct PyPassage {
 
 #[pymethods]
 impl PyPassage {
-    /// Where the passage stands in the first text, as a slice of characters.
+    /// The place of the passage in the first text, as a slice of characters.
     #[getter]
     fn left<'py>(&self, py: Python<'py>) -> Bound<'py, PySlice> {
         PySlice::new(py, self.left.0 as isize, self.left.1 as isize, 1)
     }
 
-    /// Where the passage stands in the second text, as a slice of characters.
+    /// The place of the passage in the second text, as a slice of characters.
     #[getter]
     fn right<'py>(&self, py: Python<'py>) -> Bound<'py, PySlice> {
         PySlice::new(py, self.right.0 as isize, self.right.1 as isize, 1)
@@ -110,7 +110,7 @@ impl PyPassage {
     }
 }
 
-/// How two texts relate: exact similarities, the estimate of their sketches, and the passages that both share.
+/// The comparison of two texts: exact similarities, the estimate of their sketches, and the passages that both share.
 ///
 /// >>> import minwise
 /// >>> minwise.compare("to be or not to be", "so to be or not to be")
@@ -218,7 +218,7 @@ impl<'a> Characters<'a> {
 
 #[pymethods]
 impl PyComparison {
-    /// The larger of both shares: how much of the smaller text the larger one has.
+    /// The larger of the two containments: the exact share of the smaller text's shingles that the larger text has.
     #[getter]
     fn containment(&self) -> f64 {
         self.containment_of_left.max(self.containment_of_right)

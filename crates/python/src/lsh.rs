@@ -27,7 +27,7 @@ use crate::texts::{
     utf8,
 };
 
-/// Bytes of documents that `insert_many` inserts between two checks for cancellation.
+/// Number of bytes of documents that `insert_many` inserts between two checks for cancellation.
 const PART_BYTES: usize = 4 << 20;
 /// Version of the pickle format that this module writes.
 const PICKLE_VERSION: u32 = 1;
@@ -81,7 +81,8 @@ pub struct PyLsh {
     /// No Python code runs while the mutex is held: no key is compared, shown or freed, and no exception is made. Each
     /// of these actions may run code that calls this index, which would wait for the mutex for ever.
     state: Mutex<State>,
-    /// Number of each key. A key is added before its document is inserted, and deleted after its document was removed.
+    /// Dictionary from each key to its number. A key is added before its document is inserted, and deleted after its
+    /// document was removed.
     numbers: Py<PyDict>,
 }
 
@@ -374,7 +375,7 @@ impl PyLsh {
         self.lock(py).lsh.banding().rows()
     }
 
-    /// Inserts a document, which is a text or one sketch. A key that is there already raises `KeyError`.
+    /// Inserts a document, which is a text or one sketch. A key that the index has already raises `KeyError`.
     fn insert(&self, key: &Bound<'_, PyAny>, document: &Bound<'_, PyAny>) -> PyResult<()> {
         let document = Asked::from_object(document)?;
         self.insert_one(key, document.is_long(), |lsh, number| lsh.insert(number, document.sketchable()))
@@ -445,7 +446,7 @@ impl PyLsh {
         self.insert_documents(py, &keys, &InsertedDocuments::Texts(texts), threads)
     }
 
-    /// Removes a document. A key that is not there raises `KeyError`.
+    /// Removes a document. A key that the index lacks raises `KeyError`.
     fn remove(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<()> {
         let number = self.number(key)?;
         let removed = number.and_then(|number| {
@@ -496,12 +497,12 @@ impl PyLsh {
         Ok(found.into_iter().filter_map(|(number, estimate)| Some((key(number)?, estimate))).collect())
     }
 
-    /// The keys in the order of insertion.
+    /// Returns the keys in the order of insertion.
     fn keys(&self, py: Python<'_>) -> Vec<Py<PyAny>> {
         ordered_keys(py, &self.lock(py))
     }
 
-    /// Adds all documents of another index behind these. Bands and threshold stay those of this index.
+    /// Adds all documents of another index after the documents of this index. Bands and threshold of this index stay.
     fn merge(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
         if slf.is(other) {

@@ -20,8 +20,8 @@ const WAKE: Duration = Duration::from_millis(50);
 /// Shortest time between two calls of `progress`.
 const PROGRESS: Duration = Duration::from_millis(100);
 
-/// Bytes of text from which a call gets a thread of its own. A call with less text ends before a person could interrupt
-/// it.
+/// Number of bytes of text from which a call gets a thread of its own. A call with less text ends before a person could
+/// interrupt it.
 pub const SUPERVISED_BYTES: usize = 1 << 20;
 
 /// Functions of the caller, in Python, that are called during a run.

@@ -35,7 +35,7 @@ impl Shared {
     }
 }
 
-/// How texts become sketches: normalisation, shingles, sketch, seed and weights.
+/// The settings by which texts become sketches: normalisation, shingles, sketch, seed and weights.
 ///
 /// Two sketches can be compared if their specs are equal. The text form of a spec is the same in Rust, in Python and in files.
 ///

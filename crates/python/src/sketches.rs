@@ -201,7 +201,7 @@ impl PySketches {
 
     /// Estimates similarities: row by row, one row against all, or the `pairs` of row numbers.
     ///
-    /// A pair of which one text has no shingles has the estimate NaN.
+    /// If a text of a pair has no shingles, the estimate is NaN.
     #[pyo3(signature = (other, *, pairs = None))]
     fn estimate<'py>(
         &self,
@@ -235,7 +235,7 @@ impl PySketches {
         py.import("minwise._results")?.getattr("Estimates")?.call1(PyTuple::new(py, columns)?)
     }
 
-    /// The keys of the bands of each sketch: texts that share a key in a band are candidates.
+    /// Returns the keys of the bands of each sketch. Texts that share a key in a band are candidates.
     fn band_keys<'py>(
         &self,
         py: Python<'py>,

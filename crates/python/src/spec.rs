@@ -22,9 +22,9 @@ use crate::texts::{
     utf8, utf8_and_pairs, whole,
 };
 
-/// Bytes of text per thread in a block of a list. Strings that are not ASCII are copied before they are sketched, and
-/// the copies of a small block are still in the cache then. Measured once each on a busy machine: 441 MB of text per
-/// CPU second with 16 MiB, 470 MB with 2 MiB.
+/// Number of bytes of text per thread in a block of a list of texts. Strings that are not ASCII are copied before they
+/// are sketched, and the copies of a small block are still in the cache then. Measured once each on a busy machine: 441
+/// MB of text per CPU second with 16 MiB, 470 MB with 2 MiB.
 const BLOCK_BYTES: usize = 2 << 20;
 
 thread_local! {
@@ -40,7 +40,7 @@ impl PySpec {
         Ok(Self::new_of(text.parse::<Spec>().or_raise(py)?))
     }
 
-    /// Makes a spec of its parts, which have the names of the command's options.
+    /// Makes a spec from its parts. The parts have the names of the command's options.
     #[classmethod]
     #[pyo3(signature = (*, normalize = "nfkc+casefold", shingle = "words:5", sketch = None, registers = None, seed = None,
         weight = "none", whitespace = "fold", short = "one", strip_markup = false, max_df = None),
@@ -110,7 +110,7 @@ impl PySpec {
         UNICODE
     }
 
-    /// Raises `SpecMismatch`, which names the field that differs, unless both specs are equal.
+    /// Raises `SpecMismatch` unless both specs are equal. The error names the field that differs.
     fn check(&self, py: Python<'_>, other: &Bound<'_, PySpec>) -> PyResult<()> {
         self.shared.spec.check(&other.get().shared.spec).or_raise(py)
     }
@@ -135,7 +135,7 @@ impl PySpec {
         self.sketched(py, texts, threads, errors)
     }
 
-    /// The shingles of a text in document order, as 64-bit hashes, repeats included.
+    /// Returns the shingles of a text in document order, as 64-bit hashes, repeats included.
     fn shingles<'py>(&self, py: Python<'py>, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let preparation = self.shared.preparation(py)?;
         let place = Place("text", WHOLE);

@@ -23,8 +23,8 @@ use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use crate::arrow::{Arrived, import};
 use crate::error::Exception;
 
-/// Bytes of text from which the interpreter's lock is released. For less text, releasing the lock costs more than the
-/// work.
+/// Number of bytes of text from which the interpreter's lock is released. For less text, releasing the lock costs more
+/// than the work.
 pub const DETACH_BYTES: usize = 16 << 10;
 
 /// The rule for lone surrogates, which UTF-8 cannot encode.

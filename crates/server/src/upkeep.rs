@@ -14,7 +14,7 @@ use crate::shutdown::Phase;
 /// merge writes the whole archive anew, so its cost per change is at most the cost of writing 16 documents.
 const DOCUMENTS_PER_CHANGE: u64 = 16;
 
-/// Merges the changes of an archive when there are enough of them.
+/// Merges the changes of an archive when there are enough changes.
 pub(crate) struct Upkeep {
     archive: Arc<Archive>,
     /// Number of changes from which a merge is due.

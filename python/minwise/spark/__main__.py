@@ -40,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
     out = argparse.ArgumentParser(prog="python -m minwise.spark", description="Removes near-duplicates on a cluster, as `minwise dedup` does.")
     out.add_argument("--input", required=True, nargs="+", help="tables that Spark reads; with --files, files and folders that every executor can open")
     out.add_argument("--output", required=True, help="folder of the kept rows; with --files, one file per input")
-    out.add_argument("--work", required=True, help="folder of the job, from which a killed job goes on")
+    out.add_argument("--work", required=True, help="folder of the job, from which a killed job resumes")
     out.add_argument("--format", help="format of tables [default: by name: json for .json and .jsonl, csv, orc, else parquet]")
     out.add_argument("--files", action="store_true", help="read and write files with the reader of the command")
     out.add_argument("--text-field", help="column of the text [default: the only column of strings, else `text`]")

@@ -21,7 +21,7 @@ MOST_DOCUMENTS = 3_500
 MOST_PAIRS = 2_000_000_000
 #: Maximum number of documents in the clusters of all drawn documents. The driver holds the sketches of these documents.
 MOST_SKETCHES = 100_000
-#: Maximum number of pairs that sketches leave open, as in the command. If more than `MOST_NEAR / PARTNERS` documents
+#: Maximum number of pairs that sketches do not reject, as in the command. If more than `MOST_NEAR / PARTNERS` documents
 #: are asked for, the maximum is `PARTNERS` pairs per document.
 MOST_NEAR = 1 << 19
 #: Number of pairs per drawn document that a task returns for a batch of rows in the first attempt.
@@ -97,7 +97,7 @@ def in_clusters(work: Work, rows: Any, drawn: list[bytes]) -> Any:
 
 
 def near_pairs(work: Work, searched: Any, job: Job, drawn: list[bytes], sample: Any, asked: int | None) -> tuple[int, Any]:
-    """Returns the number of drawn documents that are compared, and all their pairs that sketches leave open.
+    """Returns the number of drawn documents that are compared, and all their pairs that sketches do not reject.
 
     If there are too many pairs, half of the drawn documents are left out, repeatedly, as in the command. Sketches leave
     nearly all pairs open if the documents are one form, filled in differently.

@@ -646,7 +646,8 @@ class ClusterRounds(Rounds):
             tasks = tasks.withColumn("mask", F.coalesce("mask", F.lit(0)).cast("bigint")).drop("own")
         return Asks(pairs, tasks, done["listed"])
 
-    #: Counts of the last choice of pairs, which chose none. The counts name the tables of the final states or labels.
+    #: Counts of the last choice of pairs, which chose no pair. The counts name the tables of the final states or
+    #: labels.
     _last_asks: dict[str, Any]
 
     def named(self, copies: Any) -> Any:

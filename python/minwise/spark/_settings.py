@@ -53,7 +53,7 @@ REFUSED = {
     "errors": "texts of Spark are valid UTF-8",
     "max_rejects": "look at `rejects` of the result",
 }
-#: Maximum bytes of a frequency table, which every task loads.
+#: Maximum number of bytes of a frequency table. Every task loads the table.
 MOST_TABLE = 1 << 30
 #: Maximum bytes of the shingles that are left out, which every task loads.
 MOST_LEFT_OUT = 32 << 20

@@ -255,7 +255,7 @@ def batches_by_bytes(spark: Any) -> Iterator[None]:
 
 
 def fetched(frame: Any, bytes: int, *keys: str) -> Any:
-    """Fetches the rows of a DataFrame, which have `bytes` bytes, and yields them as Arrow tables of at most about
+    """Fetches the rows of a DataFrame, `bytes` bytes in all, and yields them as Arrow tables of at most about
     `ANSWER_BYTES` bytes.
 
     Rows are divided by a hash of `keys`, so only few rows may have the same values of `keys`.

@@ -4,7 +4,7 @@
 use super::{evidence, links};
 use crate::run::root;
 
-/// Number of errata, which is also the number of the last erratum.
+/// Number of errata. The last erratum has this number.
 pub const LAST: usize = 58;
 /// Beginning of the text of an erratum that cannot be tested yet.
 const TO_COME: &str = "*To come with the ";

@@ -17,7 +17,8 @@ const CORE: &str = "minwise";
 /// Number of processes that a test of kills starts and kills.
 const KILLS: &str = "300";
 
-/// Runs only the long parts: all of them, or those whose names have one of these words. Returns whether all passed.
+/// Runs only the long parts: all long parts, or the long parts whose names have one of the words. Returns whether all
+/// passed.
 pub fn test(words: &[&str]) -> Result<bool> {
     let choice = Choice::new()?;
     let mut parts = vec![

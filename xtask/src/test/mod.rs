@@ -22,8 +22,7 @@ pub use long::test as long;
 use part::{Part, PartOutcome, RunnerReport};
 use runner::TestRunner;
 
-/// Runs all tests except the long ones, or the Rust tests whose names have one of these words. Returns whether all
-/// passed.
+/// Runs all tests except long tests, or the Rust tests whose names have one of the words. Returns whether all passed.
 pub fn test(words: &[&str]) -> Result<bool> {
     let choice = Choice::new()?;
     let notes = choice.notes(words);

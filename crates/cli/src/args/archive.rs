@@ -87,7 +87,8 @@ pub struct IndexCreateArgs {
     #[arg(value_name = "DIR")]
     pub folder: String,
 
-    /// Find documents whose similarity is at least T. Minwise chooses bands and rows for it and for `--recall`.
+    /// Find documents whose similarity is at least T. Minwise chooses bands and rows for this threshold and for
+    /// `--recall`.
     #[arg(long, value_name = "T", default_value = "0.5", allow_hyphen_values = true)]
     pub threshold: String,
 
@@ -172,7 +173,7 @@ pub struct IndexRemoveArgs {
     #[arg(value_name = "DIR")]
     pub folder: String,
 
-    /// The ids of the documents. If one of them does not exist, nothing is removed.
+    /// The ids of the documents. If one of the ids does not exist, nothing is removed.
     #[arg(value_name = "ID", required = true)]
     pub ids: Vec<String>,
 
@@ -298,7 +299,7 @@ pub struct IndexImportArgs {
     pub messages: QuietOptions,
 }
 
-/// How lists are written.
+/// Format of lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ListFormat {
     /// For people.
@@ -349,7 +350,7 @@ pub struct CheckArgs {
     pub messages: OutputOptions,
 }
 
-/// What is a match, and what is no evidence.
+/// Options that decide which documents match, and which text is no evidence.
 #[derive(Debug, clap::Args)]
 pub struct MatchArgs {
     /// Report a document if its Jaccard similarity is at least T.
@@ -369,12 +370,13 @@ pub struct MatchArgs {
     #[arg(long, value_name = "N", default_value = "10", allow_hyphen_values = true)]
     pub top: String,
 
-    /// Compare at most N candidates per document, the most promising first. The output states how many were not compared.
+    /// Compare at most N candidates per document, the most promising first. The output states how many candidates were
+    /// not compared.
     #[arg(long, value_name = "N", default_value = "1000", allow_hyphen_values = true)]
     pub candidates: String,
 
-    /// Show at most N shared passages per match, the longest. Without the option, the terminal shows three, and `--report` and
-    /// `--format jsonl` have all.
+    /// Show the N longest shared passages per match. Without the option, the terminal shows three passages, and
+    /// `--report` and `--format jsonl` have all passages.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub passages: Option<String>,
 
@@ -414,8 +416,8 @@ pub struct MatchArgs {
     #[arg(long, value_name = "DATE", help_heading = "Text and documents to leave out")]
     pub since: Option<String>,
 
-    /// Skip documents of the archive after this date. The date is inclusive: `2026-03-01` compares documents of that day, `2026`
-    /// those of that year.
+    /// Skip documents of the archive after this date. The date is inclusive: `2026-03-01` includes the documents of
+    /// that day, and `2026` includes the documents of that year.
     #[arg(long, value_name = "DATE", help_heading = "Text and documents to leave out")]
     pub until: Option<String>,
 

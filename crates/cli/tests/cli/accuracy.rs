@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::support::{Desk, prose, records, with_word};
 
-/// Returns a desk with three near-copies, a document unlike them, and a document without shingles.
+/// Returns a desk with three near-copies, a document unlike the near-copies, and a document without shingles.
 fn desk() -> Desk {
     let text = prose(1, 200);
     let near = with_word(&text, 100, "other");

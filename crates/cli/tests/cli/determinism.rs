@@ -2,8 +2,7 @@
 
 use crate::support::{Desk, prose, record, with_word};
 
-/// Returns documents of every kind: equal, near, in chains, short, without shingles, and enough of them for many
-/// chunks.
+/// Returns enough documents for many chunks, of every kind: equal, near, in chains, short, and without shingles.
 fn corpus() -> Vec<String> {
     let mut lines = vec![];
     for family in 0..40u64 {

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use crate::support::{Desk, MINWISE, prose, record, with_word};
 
-/// Returns a desk with 2 MB of documents, of which every third has a near-copy. Their sketches take another 2 MB.
+/// Returns a desk with 2 MB of documents. Every third document has a near-copy. Their sketches take another 2 MB.
 fn desk() -> Desk {
     let lines: String = (0..3000u64)
         .map(|i| match i % 3 {

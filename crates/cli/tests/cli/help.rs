@@ -118,14 +118,14 @@ fn dedup() {
     Near-duplicates:
           --measure <MEASURE>
               Measure similarity in this way: `jaccard` (the shared shingles divided by all shingles of
-              both documents), or `containment` (the share of the smaller document that the larger one
-              contains)
+              both documents), or `containment` (the share of the smaller document that the larger
+              document contains)
 
               [default: jaccard]
 
           --order <Q>
-              Also compare the order of the text: similar documents are near-duplicates only if at least
-              the share Q of their common shingles stands in about the same places of both. Other
+              Also compare the order of the text. Similar documents are near-duplicates only if at least
+              the share Q of their common shingles is at about the same places in both documents. Other
               similar documents count as reordered
 
           --cluster <CLUSTERING>
@@ -163,7 +163,7 @@ fn dedup() {
               [default: text]
 
           --id-field <FIELD>
-              Read the id from this field or column. A record without it gets the id `file:line`, or
+              Read the id from this field or column. A record without an id gets `file:line`, or
               `file:row` in Parquet and Arrow IPC
 
               [default: id]
@@ -184,8 +184,8 @@ fn dedup() {
 
           --delimiter <CHAR>
               Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
-              tries a comma, a semicolon and a tab, and uses the first one that separates the name of
-              the text field from the other names of the header
+              uses the first of comma, semicolon and tab that separates the name of the text field from
+              the other names of the header
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
@@ -213,12 +213,12 @@ fn dedup() {
           --max-rejects <N>
               Permit at most N rejected records: with up to N, the exit code is 0; with more, the run
               stops at once. Without the option, a run never stops because of rejected records, and its
-              exit code is 2 if there are any
+              exit code is 2 if records were rejected
 
     Recall and candidates:
           --recall <P>
               The probability of finding a pair whose similarity is exactly the threshold. More similar
-              pairs are found more often. Minwise chooses bands and rows for it
+              pairs are found more often. Minwise chooses bands and rows that reach this probability
 
               [default: 0.99]
 
@@ -247,9 +247,10 @@ fn dedup() {
               [default: 1e-6]
 
           --looks <K,K…>
-              Let the filter look at a pair, and perhaps rule it out, each time it has compared K
-              registers in all. The numbers ascend: with 16,32,64,128 it looks four times. Without the
-              option, it looks every 16 registers (64 with `--bits`) at first, and later less often
+              Decide whether to rule a pair out when K registers of its sketches are compared, for each
+              K of the list. The numbers ascend: with `16,32,64,128`, the filter has up to four looks at
+              a pair. Without the option, the filter looks every 16 registers (64 with `--bits`) at
+              first, and later less often
 
           --error-per-look <E>
               Let each look of the filter (`--looks`) lose at most the share E of the pairs at the
@@ -257,9 +258,10 @@ fn dedup() {
               times E can be lost; the summary states the total
 
           --audit <N>
-              Measure the recall: compare N of the kept documents with all others, and count those that
-              repeat another one. `auto` compares as many as take 5 % of the run time or 0.2 s, which is
-              all of them in a small corpus. `off` or 0 measures nothing
+              Measure the recall: compare N of the kept documents with all others, and count the
+              documents that repeat another kept document. `auto` compares as many documents as fit into
+              5 % of the run time, or into 0.2 s if that is more: in a small corpus, all documents.
+              `off` or 0 measures nothing
 
               [default: auto]
 
@@ -344,7 +346,7 @@ fn dedup() {
               The folder is removed at the end
 
           --resume
-              Continue the run that was saved in `--work`. If there is none, start one
+              Continue the run that was saved in `--work`. If no run was saved, start a new run
 
           --keep-work
               Do not remove the folder of `--work` at the end
@@ -432,14 +434,14 @@ fn pairs() {
     Near-duplicates:
           --measure <MEASURE>
               Measure similarity in this way: `jaccard` (the shared shingles divided by all shingles of
-              both documents), or `containment` (the share of the smaller document that the larger one
-              contains)
+              both documents), or `containment` (the share of the smaller document that the larger
+              document contains)
 
               [default: jaccard]
 
           --order <Q>
-              Also compare the order of the text: similar documents are near-duplicates only if at least
-              the share Q of their common shingles stands in about the same places of both. Other
+              Also compare the order of the text. Similar documents are near-duplicates only if at least
+              the share Q of their common shingles is at about the same places in both documents. Other
               similar documents count as reordered
 
     Reading:
@@ -452,7 +454,7 @@ fn pairs() {
               [default: text]
 
           --id-field <FIELD>
-              Read the id from this field or column. A record without it gets the id `file:line`, or
+              Read the id from this field or column. A record without an id gets `file:line`, or
               `file:row` in Parquet and Arrow IPC
 
               [default: id]
@@ -473,8 +475,8 @@ fn pairs() {
 
           --delimiter <CHAR>
               Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
-              tries a comma, a semicolon and a tab, and uses the first one that separates the name of
-              the text field from the other names of the header
+              uses the first of comma, semicolon and tab that separates the name of the text field from
+              the other names of the header
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
@@ -502,16 +504,16 @@ fn pairs() {
           --max-rejects <N>
               Permit at most N rejected records: with up to N, the exit code is 0; with more, the run
               stops at once. Without the option, a run never stops because of rejected records, and its
-              exit code is 2 if there are any
+              exit code is 2 if records were rejected
 
     Recall and candidates:
           --candidates-only
               List the pairs that share a band, with the numbers of these bands, and compare nothing.
-              Pairs that share no band are not listed, and pairs that share one may be unlike
+              Pairs that share no band are not listed, and the listed pairs may be unlike
 
           --recall <P>
               The probability of finding a pair whose similarity is exactly the threshold. More similar
-              pairs are found more often. Minwise chooses bands and rows for it
+              pairs are found more often. Minwise chooses bands and rows that reach this probability
 
               [default: 0.99]
 
@@ -540,9 +542,10 @@ fn pairs() {
               [default: 1e-6]
 
           --looks <K,K…>
-              Let the filter look at a pair, and perhaps rule it out, each time it has compared K
-              registers in all. The numbers ascend: with 16,32,64,128 it looks four times. Without the
-              option, it looks every 16 registers (64 with `--bits`) at first, and later less often
+              Decide whether to rule a pair out when K registers of its sketches are compared, for each
+              K of the list. The numbers ascend: with `16,32,64,128`, the filter has up to four looks at
+              a pair. Without the option, the filter looks every 16 registers (64 with `--bits`) at
+              first, and later less often
 
           --error-per-look <E>
               Let each look of the filter (`--looks`) lose at most the share E of the pairs at the
@@ -724,7 +727,7 @@ fn compare() {
               [default: text]
 
           --id-field <FIELD>
-              Read the id from this field or column. A record without it gets the id `file:line`, or
+              Read the id from this field or column. A record without an id gets `file:line`, or
               `file:row` in Parquet and Arrow IPC
 
               [default: id]
@@ -745,8 +748,8 @@ fn compare() {
 
           --delimiter <CHAR>
               Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
-              tries a comma, a semicolon and a tab, and uses the first one that separates the name of
-              the text field from the other names of the header
+              uses the first of comma, semicolon and tab that separates the name of the text field from
+              the other names of the header
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
@@ -897,7 +900,7 @@ fn plan() {
 
           --error <E>
               The largest standard error that an estimate at the threshold may have. `--details` lists
-              the sketches that keep to it, the smallest first
+              the sketches that reach this error, the smallest first
 
               [default: 0.02]
 
@@ -929,7 +932,7 @@ fn plan() {
     Recall and candidates:
           --recall <P>
               The probability of finding a pair whose similarity is exactly the threshold. More similar
-              pairs are found more often. Minwise chooses bands and rows for it
+              pairs are found more often. Minwise chooses bands and rows that reach this probability
 
               [default: 0.99]
 
@@ -1226,7 +1229,7 @@ fn sketch() {
               [default: text]
 
           --id-field <FIELD>
-              Read the id from this field or column. A record without it gets the id `file:line`, or
+              Read the id from this field or column. A record without an id gets `file:line`, or
               `file:row` in Parquet and Arrow IPC
 
               [default: id]
@@ -1247,8 +1250,8 @@ fn sketch() {
 
           --delimiter <CHAR>
               Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
-              tries a comma, a semicolon and a tab, and uses the first one that separates the name of
-              the text field from the other names of the header
+              uses the first of comma, semicolon and tab that separates the name of the text field from
+              the other names of the header
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
@@ -1276,7 +1279,7 @@ fn sketch() {
           --max-rejects <N>
               Permit at most N rejected records: with up to N, the exit code is 0; with more, the run
               stops at once. Without the option, a run never stops because of rejected records, and its
-              exit code is 2 if there are any
+              exit code is 2 if records were rejected
 
     Text and sketches:
           --shingle <SHINGLING>
@@ -1423,9 +1426,10 @@ fn estimate() {
               [default: 1e-6]
 
           --looks <K,K…>
-              Let the filter look at a pair, and perhaps rule it out, each time it has compared K
-              registers in all. The numbers ascend: with 16,32,64,128 it looks four times. Without the
-              option, it looks every 16 registers at first, and later less often
+              Decide whether to rule a pair out when K registers of its sketches are compared, for each
+              K of the list. The numbers ascend: with `16,32,64,128`, the filter has up to four looks at
+              a pair. Without the option, the filter looks every 16 registers at first, and later less
+              often
 
           --error-per-look <E>
               Let each look of the filter (`--looks`) lose at most the share E of the pairs at the
@@ -1501,7 +1505,7 @@ fn weights() {
               [default: text]
 
           --id-field <FIELD>
-              Read the id from this field or column. A record without it gets the id `file:line`, or
+              Read the id from this field or column. A record without an id gets `file:line`, or
               `file:row` in Parquet and Arrow IPC
 
               [default: id]
@@ -1522,8 +1526,8 @@ fn weights() {
 
           --delimiter <CHAR>
               Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
-              tries a comma, a semicolon and a tab, and uses the first one that separates the name of
-              the text field from the other names of the header
+              uses the first of comma, semicolon and tab that separates the name of the text field from
+              the other names of the header
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with

@@ -65,8 +65,8 @@ fn index_create() {
 
     Options:
           --threshold <T>
-              Find documents whose similarity is at least T. Minwise chooses bands and rows for it and
-              for `--recall`
+              Find documents whose similarity is at least T. Minwise chooses bands and rows for this
+              threshold and for `--recall`
 
               [default: 0.5]
 
@@ -225,7 +225,7 @@ fn index_add() {
               [default: text]
 
           --id-field <FIELD>
-              Read the id from this field or column. A record without it gets the id `file:line`, or
+              Read the id from this field or column. A record without an id gets `file:line`, or
               `file:row` in Parquet and Arrow IPC
 
               [default: id]
@@ -246,8 +246,8 @@ fn index_add() {
 
           --delimiter <CHAR>
               Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
-              tries a comma, a semicolon and a tab, and uses the first one that separates the name of
-              the text field from the other names of the header
+              uses the first of comma, semicolon and tab that separates the name of the text field from
+              the other names of the header
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
@@ -322,7 +322,7 @@ fn index_remove() {
               The folder of the archive
 
       <ID>...
-              The ids of the documents. If one of them does not exist, nothing is removed
+              The ids of the documents. If one of the ids does not exist, nothing is removed
 
     Options:
       -h, --help
@@ -823,13 +823,13 @@ fn check() {
 
           --candidates <N>
               Compare at most N candidates per document, the most promising first. The output states how
-              many were not compared
+              many candidates were not compared
 
               [default: 1000]
 
           --passages <N>
-              Show at most N shared passages per match, the longest. Without the option, the terminal
-              shows three, and `--report` and `--format jsonl` have all
+              Show the N longest shared passages per match. Without the option, the terminal shows three
+              passages, and `--report` and `--format jsonl` have all passages
 
           --weight <WEIGHTING>
               Also show the weighted Jaccard similarity, with the document frequencies of the archive:
@@ -893,7 +893,7 @@ fn check() {
 
           --until <DATE>
               Skip documents of the archive after this date. The date is inclusive: `2026-03-01`
-              compares documents of that day, `2026` those of that year
+              includes the documents of that day, and `2026` includes the documents of that year
 
           --date-field <FIELD>
               Take the date for `--since` and `--until` from this metadata field. Without the option,
@@ -909,7 +909,7 @@ fn check() {
               [default: text]
 
           --id-field <FIELD>
-              Read the id from this field or column. A record without it gets the id `file:line`, or
+              Read the id from this field or column. A record without an id gets `file:line`, or
               `file:row` in Parquet and Arrow IPC
 
               [default: id]
@@ -930,8 +930,8 @@ fn check() {
 
           --delimiter <CHAR>
               Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
-              tries a comma, a semicolon and a tab, and uses the first one that separates the name of
-              the text field from the other names of the header
+              uses the first of comma, semicolon and tab that separates the name of the text field from
+              the other names of the header
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with

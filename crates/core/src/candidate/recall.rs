@@ -4,12 +4,12 @@
 //!   pairs of the corpus (Horvitz and Thompson, 1952). Of n found pairs, the estimated recall is n / Σ 1/P(sᵢ).
 //! - **Differs.** The mean of P over the found pairs would be too high, because pairs with a small P are rare among the
 //!   found pairs.
-//! - **Families.** A family is a group of documents that are near-duplicates of one another. Its pairs are found or
-//!   missed together, because all of them meet the same hash functions. Pairs that only one band found show how many
-//!   pairs were missed in this run. If the two documents of a pair agree in a band with probability q, exactly one band
-//!   finds the pair with probability b q (1 − q)ᵇ⁻¹, and no band with probability (1 − q)ᵇ. So each pair that only one
-//!   band found stands for (1 − q) / (b q) missed pairs. The estimate gives these pairs more weight if they are spread
-//!   less evenly over the bands.
+//! - **Families.** A family is a group of documents that are near-duplicates of one another. The pairs of a family are
+//!   found or missed together, because all pairs meet the same hash functions. Pairs that only one band found show how
+//!   many pairs were missed in this run. If the two documents of a pair agree in a band with probability q, exactly one
+//!   band finds the pair with probability b q (1 − q)ᵇ⁻¹, and no band with probability (1 − q)ᵇ. So each pair that only
+//!   one band found stands for (1 − q) / (b q) missed pairs. The estimate gives these pairs more weight if they are
+//!   spread less evenly over the bands.
 //! - **Bound.** [`ExpectedRecall::low`] takes the larger of the two estimates of missed pairs and adds a margin that
 //!   chance exceeds in at most 2 of 100 runs (Bernstein's inequality). The margin uses the variance of a jackknife over
 //!   the bands, which are independent draws. On average, a jackknife variance is not too small (Efron and Stein, 1981).
@@ -254,7 +254,7 @@ impl ExpectedRecall {
         self.variance.max(self.jackknife()) + self.followers
     }
 
-    /// Returns the jackknife variance of the number of found pairs, which leaves out one band after the other.
+    /// Returns the jackknife variance of the number of found pairs. The jackknife leaves out one band after the other.
     fn jackknife(&self) -> f64 {
         let bands = self.curve.bands();
         if bands < 2.0 {
@@ -270,9 +270,10 @@ impl ExpectedRecall {
 /// Sums for the variance that missed documents of a star add.
 ///
 /// If no pair of a near-duplicate with its keeper is found, the document is missed, and so it is kept. Later documents
-/// that are near its keeper may be near it too, but they probably miss it, because they need registers in which it
-/// differs from its keeper. If n later documents are near it, any number of missed ones from 0 to n is assumed to be
-/// equally probable, so the mean square is n²/3. With n²/10 the bound held in 96 of 100 runs only.
+/// near its keeper may be near the missed document, too. These pairs are probably missed as well, because they would
+/// have to agree in registers in which the missed document differs from its keeper. If n later documents are near the
+/// missed document, any number of missed pairs from 0 to n is assumed to be equally probable, so the mean square is
+/// n²/3. With n²/10 the bound held in 96 of 100 runs only.
 #[derive(Debug, Clone, Default)]
 pub struct Followers {
     keepers: BTreeMap<u32, Keeper>,
@@ -283,8 +284,9 @@ pub struct Followers {
 /// Sums of a kept document.
 #[derive(Debug, Clone, Copy, Default)]
 struct Keeper {
-    /// Sums over the documents removed for this one: `odds` is Σ odds, `once` is Σ odds · n and `twice` is Σ odds · n².
-    /// The odds are the odds of missing the removed document, and n is the number of pairs added after it.
+    /// Sums over the documents that were removed as duplicates of this document: `odds` is Σ odds, `once` is Σ odds · n
+    /// and `twice` is Σ odds · n². The odds are the odds of missing the removed document, and n is the number of pairs
+    /// added after it.
     odds: f64,
     once: f64,
     twice: f64,

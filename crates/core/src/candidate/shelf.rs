@@ -1,4 +1,4 @@
-//! Shelves (buckets): the documents with equal rows in one band, at most a fixed number per shelf.
+//! Shelves: the documents with equal rows in one band, at most a fixed number per shelf.
 //!
 //! Documents with equal rows in a band are on one shelf, in keeper order, and every later document is compared with
 //! them. A shelf takes the first N documents that are put on it and leaves out all others. Therefore no document is
@@ -82,7 +82,7 @@ impl Shelves {
     /// Puts a document on a shelf, unless the shelf is full. All documents on the shelf must be earlier ones.
     ///
     /// # Panics
-    /// Panics if there is no such shelf.
+    /// Panics if no shelf has the number `shelf`.
     pub fn put(&mut self, shelf: u32, document: u32) {
         let head = self.heads[shelf as usize];
         if head != END && head & OWN != 0 {
@@ -109,7 +109,7 @@ impl Shelves {
     /// Returns the number of documents on a shelf.
     ///
     /// # Panics
-    /// Panics if there is no such shelf.
+    /// Panics if no shelf has the number `shelf`.
     #[must_use]
     pub fn len_of(&self, shelf: u32) -> usize {
         self.own(shelf).map_or_else(|| self.chain(shelf).count(), |own| own.documents.len())
@@ -118,7 +118,7 @@ impl Shelves {
     /// Visits the documents on a shelf, the last one first, until `wants` returns `false`.
     ///
     /// # Panics
-    /// Panics if there is no such shelf.
+    /// Panics if no shelf has the number `shelf`.
     pub fn visit(&self, shelf: u32, mut wants: impl FnMut(u32) -> bool) {
         match self.own(shelf) {
             Some(own) => own.documents.iter().rev().all(|&document| wants(document)),
@@ -129,7 +129,7 @@ impl Shelves {
     /// Fills `out` with the first documents on a shelf, at most `out.len()`, and returns their number.
     ///
     /// # Panics
-    /// Panics if there is no such shelf.
+    /// Panics if no shelf has the number `shelf`.
     pub fn first_of(&self, shelf: u32, out: &mut [u32]) -> usize {
         if let Some(own) = self.own(shelf) {
             let count = out.len().min(own.documents.len());
@@ -149,7 +149,7 @@ impl Shelves {
     /// Reports whether a shelf took `document`, which was put on the shelf before, and did not leave it out.
     ///
     /// # Panics
-    /// Panics if there is no such shelf.
+    /// Panics if no shelf has the number `shelf`.
     #[must_use]
     pub fn took(&self, shelf: u32, document: u32) -> bool {
         match self.own(shelf) {
@@ -161,7 +161,7 @@ impl Shelves {
     /// Returns the documents that a shelf took, as a share of those put on it; `None` if the shelf left none out.
     ///
     /// # Panics
-    /// Panics if there is no such shelf.
+    /// Panics if no shelf has the number `shelf`.
     #[must_use]
     pub fn share(&self, shelf: u32) -> Option<f64> {
         let own = self.own(shelf).filter(|own| own.left_out > 0)?;

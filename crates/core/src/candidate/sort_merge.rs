@@ -135,7 +135,7 @@ impl Rank {
 struct Cut {
     /// Last rank that the document keeps.
     last: Rank,
-    /// Mass of the shingles of greater rank, which the document leaves out.
+    /// Mass of the shingles that the document leaves out because of their greater rank.
     dropped: u64,
 }
 

@@ -56,9 +56,9 @@ impl Winnow {
 
     /// Replaces the content of `out` by the fingerprints of a document, given its shingles in order.
     ///
-    /// If several shingles of a window are equally small and one of them was chosen for the window before, it stays
-    /// chosen; otherwise the last of them is chosen. A text that repeats itself therefore has one fingerprint per
-    /// window length and not one per shingle.
+    /// If several shingles of a window are equally small, and one of these shingles was chosen for the window before,
+    /// that shingle stays chosen. Otherwise the last of these shingles is chosen. A text that repeats itself therefore
+    /// has one fingerprint per window length and not one per shingle.
     pub fn choose_into(&self, shingles: &[u64], out: &mut Vec<Fingerprint>) {
         out.clear();
         let mut chosen: Option<usize> = None;

@@ -370,8 +370,8 @@ impl StarAsks {
     }
 }
 
-/// Lists the pairs of small shelves and makes blocks of the others. If `once`, a pair that is compared on one shelf is
-/// compared on every shelf that both documents have, so only the first of these shelves lists it.
+/// Lists the pairs of small shelves, and makes blocks of large shelves. If `once`, a pair that is compared on one shelf
+/// is compared on every shelf that both documents have, so only the first of these shelves lists it.
 fn listed(
     shelved: &ShelvedDocuments,
     shelves: Vec<(usize, Vec<BlockRow>)>,
@@ -654,8 +654,8 @@ mod tests {
             self.shelved.shelf(shelf).iter().map(member).collect()
         }
 
-        /// Decides about each component of similar undecided documents without the others. Returns the waits of all
-        /// documents, and whether any document was decided.
+        /// Decides about each component of similar undecided documents without the other components. Returns the waits
+        /// of all documents, and whether any document was decided.
         fn decide(&mut self, world: &World) -> (Vec<MemberWait>, bool) {
             let mut waits = vec![MemberWait::default(); world.documents];
             for shelf in 0..self.shelved.shelves() {

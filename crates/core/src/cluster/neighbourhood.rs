@@ -1,5 +1,5 @@
 //! Neighbourhoods: documents that may be near-duplicates of one another, and the search for the pairs among them. A
-//! *shelf* (bucket) has the documents with one band key. A [`Judge`] answers whether two documents are similar.
+//! *shelf* has the documents with one band key. A [`Judge`] answers whether two documents are similar.
 
 use crate::candidate::shelf::Shelves;
 
@@ -132,14 +132,15 @@ const SCAN_SHARE: usize = 1024;
 /// Maximum number of documents per block. It gives work to many threads, and a sketch that is in the cache is compared
 /// many times.
 const BLOCK: usize = 256;
-/// Maximum number of pairs that a block may leave open.
+/// Maximum number of pairs that the scan of a block compares. The scan may reject no pair, and then all pairs are in
+/// memory.
 const BLOCK_PAIRS: usize = 1 << 22;
 
 /// Search for the documents that share a shelf, while documents are put on their shelves one after the other.
 ///
 /// A document *meets* the documents on its shelves. For crowded shelves, the documents of a block are first
-/// [scanned](Judge::scan) against all documents put so far; documents that the sketches leave open are then checked for
-/// a shared shelf. With and without a scan the pairs are the same; only the order of the two checks differs.
+/// [scanned](Judge::scan) against all documents put so far; documents that the sketches do not reject are then checked
+/// for a shared shelf. With and without a scan the pairs are the same; only the order of the two checks differs.
 pub(super) struct Meetings<'a> {
     neighbourhood: &'a Neighbourhood,
     shelves: Shelves,
@@ -247,8 +248,8 @@ impl<'a> Meetings<'a> {
         judge.scan(&block.documents, &mut block.open)
     }
 
-    /// Compares a document of the block with the documents that its scan left open, and then the next documents of the
-    /// block, until [`Judge::together`] pairs were collected.
+    /// Compares a document of the block with the documents that its scan did not reject, and then the next documents of
+    /// the block, until [`Judge::together`] pairs were collected.
     ///
     /// A document of the block is compared only with documents that were put on the shelves before the block began, so
     /// decisions within the block do not change the pairs.
@@ -280,7 +281,7 @@ impl<'a> Meetings<'a> {
     }
 
     /// Appends to `open` the documents numbered `from` or higher that a document of the block meets and that its scan
-    /// left open. `self.own` must contain the shelves of the document of the block.
+    /// did not reject. `self.own` must contain the shelves of the document of the block.
     fn open_of_block<J: Judge>(
         &mut self,
         at: usize,
@@ -373,8 +374,8 @@ impl<'a> Meetings<'a> {
         Ok(())
     }
 
-    /// Appends to `open` the documents numbered `from` or higher that `document` meets and that screening leaves open,
-    /// without a scan.
+    /// Appends to `open` the documents numbered `from` or higher that `document` meets and that screening does not
+    /// reject, without a scan.
     fn look_outside<J: Judge>(
         &mut self,
         document: u32,

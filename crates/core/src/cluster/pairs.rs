@@ -29,7 +29,7 @@ pub fn pairs<J: Judge>(
         }
         let is_wanted = wanted(document);
         // While few documents are wanted, this is faster: in a crowd, the shelves of an unwanted document have
-        // thousands of documents, of which few are wanted.
+        // thousands of documents, and few of these documents are wanted.
         if !is_wanted && put.len() < CROWD && !neighbourhood.is_of_pairs() {
             meetings.find_similar_among(document, &put, judge)?;
         } else {

@@ -298,7 +298,7 @@ fn check_edge(edge: &Edge) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks the edges and returns them in ascending order of their later ranks.
+/// Checks the edges, and returns the edges in ascending order of their later ranks.
 fn sorted(edges: &[Edge]) -> Result<Cow<'_, [Edge]>, Error> {
     edges.iter().try_for_each(check_edge)?;
     let mut edges = Cow::Borrowed(edges);

@@ -1,5 +1,5 @@
-//! One shelf in a round: which members wait, and which pairs are compared next. A shelf (bucket) has the documents with
-//! one band key.
+//! One shelf in a round: which members wait, and which pairs are compared next. A shelf has the documents with one band
+//! key.
 //!
 //! - **Idea.** The pairs of a shelf follow from the states of its members, and from no other shelf. The number of
 //!   members that a document waits for is the sum over its shelves. A document comes to the front if it is not behind
@@ -20,8 +20,8 @@ const FIRST_FRONT: usize = 4;
 /// Factor by which the front grows per round.
 const GROWTH: usize = 4;
 
-/// Smallest number of asking documents of a shelf that becomes a block because too many pairs would be listed. A row of
-/// a block takes as many bytes as about four listed pairs, so smaller blocks save nothing.
+/// Minimum number of asking documents with which a shelf becomes a block, if otherwise too many pairs would be listed.
+/// A row of a block takes as many bytes as about four listed pairs, so smaller blocks save nothing.
 const LEAST_ASKING: usize = 5;
 
 /// Limits above which the pairs of a shelf become a [`Block`](super::Block) and are not listed one by one.
@@ -176,7 +176,7 @@ impl BlockRow {
         }
     }
 
-    /// Reports whether both documents were in the front in the same earlier round, which compared them.
+    /// Reports whether an earlier round compared the two documents, because both were in the front in that round.
     fn were_compared(self, other: Self) -> bool {
         self.front > 0
             && other.front > 0
@@ -244,7 +244,7 @@ impl Before {
         }
     }
 
-    /// Reports whether the member after these is certain to be on the shelf if it is kept.
+    /// Reports whether the member after the counted members is certain to be on the shelf if it is kept.
     fn is_placed(self, most: usize) -> bool {
         self.kept + self.undecided < most
     }

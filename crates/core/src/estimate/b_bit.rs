@@ -136,7 +136,7 @@ pub fn hamming_estimate(distance: usize, registers: usize) -> Estimate {
     }
 }
 
-/// Returns the share (m + ½)/(k + 1) for m of k trials, which is neither 0 nor 1.
+/// Returns the share (m + ½)/(k + 1) for m of k trials. This share is neither 0 nor 1.
 pub(super) fn inside(matches: f64, trials: f64) -> f64 {
     (matches + 0.5) / (trials + 1.0)
 }

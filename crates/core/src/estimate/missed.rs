@@ -133,7 +133,8 @@ fn by_normal(count: f64, probability: f64, z: f64) -> f64 {
     root * root / probability
 }
 
-/// Returns by bisection the largest number of a range for which `holds` returns `true`; `low` if it never does.
+/// Returns, by bisection, the largest number of the range from `low` to `high` for which `holds` returns `true`; `low`
+/// if `holds` never returns `true`.
 fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..STEPS {
         let middle = f64::midpoint(low, high);

@@ -20,7 +20,7 @@ pub const PADDING: usize = 16;
 const K0: u64 = 0xff51_afd7_ed55_8ccd;
 const K1: u64 = 0xc4ce_b9fe_1a85_ec53;
 
-/// Masks for the two words of a window, per number of bytes of the token in the window (0 to 16).
+/// Masks for the two words of a window. The index is the number of bytes of the token in the window, from 0 to 16.
 const MASKS: [(u64, u64); 17] = {
     let mut masks = [(0, 0); 17];
     let mut len = 0;

@@ -9,7 +9,7 @@
 //! loops, [`Kernel::throw`] and `Kernel::windows`, are plain code that is compiled for a wider instruction set.
 //!
 //! This module holds all `unsafe` code of the library crates, except the line that maps files. A *lane* is one of the
-//! equal parts of a vector register, which one instruction computes together.
+//! equal parts of a vector register. One instruction computes all lanes together.
 //!
 //! | kernel | lanes of 32 bits | registers held while the shingles stream by |
 //! |---|---|---|

@@ -62,7 +62,8 @@ impl BandTable {
         self.buckets.get(self.home(hash)).copied().unwrap_or(VACANT)
     }
 
-    /// Returns the slot with this hash for which `is_same` returns `true`; `None` if there is none.
+    /// Returns the slot with this hash for which `is_same` returns `true`, or `None` if it returns `false` for all
+    /// slots with this hash.
     #[inline]
     pub(super) fn find(&self, hash: u32, mut is_same: impl FnMut(u32) -> bool) -> Option<u32> {
         if self.buckets.is_empty() {
@@ -120,7 +121,7 @@ struct SlotLink {
     before: u32,
 }
 
-/// Returns the upper half of a band key, which serves as its hash.
+/// Returns the upper half of a band key. This half is the hash of the key.
 #[inline]
 fn upper(key: u64) -> u32 {
     (key >> 32) as u32

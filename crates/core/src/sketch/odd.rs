@@ -3,7 +3,7 @@
 //! - **Paper.** Mitzenmacher, Pagh and Pham, *Efficient estimation for high similarities using odd sketches*,
 //!   2014; [Hassanian-esfahani 2018](crate#sources), Table 1.
 //! - **Idea.** Every register flips one bit of a small array, at a place that its number and value determine.
-//!   Registers that two documents share cancel in the exclusive or of their arrays, which therefore depends
+//!   Registers that two documents share cancel in the exclusive or of their arrays. The exclusive or therefore depends
 //!   only on the registers that differ.
 //! - **Symbols.** n → `bits`; k → registers of the source; z → [`difference`](Odd::difference).
 //! - **Formula.** Register i with value z flips bit `register_bits(i, z) mod n`. Ĵ = 1 + (n/4k)·ln(1 − 2z/n).

@@ -6,7 +6,7 @@
 //!   2018](crate#sources).
 //! - **Idea.** One hash function throws the shingles into k bins and each bin keeps its least value, so that k
 //!   registers cost one hash per shingle. Short documents leave bins empty. Densification fills an empty bin with the
-//!   value of another bin, which is chosen in the same way for every document.
+//!   value of another bin. The other bin is chosen in the same way for every document.
 //! - **Symbols.** k → `bins`; u = |A∪B|; e → the number of bins that are empty in both documents.
 //! - **Formula.** h(x) = fmix64(x ⊕ s), where s is the first number of the `SplitMix64` of the seed. The bin is
 //!   ⌊h·k/2⁶⁴⌋. The value is the upper 32 of the 64 bits of h·k mod 2⁶⁴, at most 2³² − 2. Rotation: an empty bin looks

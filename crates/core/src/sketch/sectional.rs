@@ -162,7 +162,7 @@ impl Positioned {
         self.registers() + tag_words
     }
 
-    /// Writes the minima, and after them the packed tags of the shingles that attain them. `merge` makes a tag: it is
+    /// Writes the minima, and then the packed tags of the shingles that attain the minima. `merge` makes a tag: it is
     /// called with each position of the shingle, in order, and with the tag so far.
     fn sketch_into(
         &self,

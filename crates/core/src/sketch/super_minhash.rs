@@ -59,7 +59,7 @@ fn number_bits(registers: usize) -> u32 {
     registers.next_power_of_two().trailing_zeros()
 }
 
-/// Returns the number of lower bits of a word, which are random.
+/// Returns the number of random bits of a word, which are its lower bits.
 fn random_bits(registers: usize) -> u32 {
     32 - number_bits(registers)
 }

@@ -7,7 +7,7 @@ use crate::estimate::{self, Estimate};
 use crate::hash::fmix64;
 use crate::weight::{WeightedSet, merged};
 
-/// Makes sketches of weighted sets of one kind and compares them. A sketch is a row of 32-bit registers. The trait is
+/// Makes and compares sketches of weighted sets, all of one kind. A sketch is a row of 32-bit registers. The trait is
 /// sealed, as [`Sketcher`](super::Sketcher) is.
 pub trait WeightedSketcher: super::sealed::Sealed + fmt::Debug + Send + Sync {
     /// Returns the number of words of one sketch, which is its number of registers.

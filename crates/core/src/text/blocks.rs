@@ -1,8 +1,8 @@
 //! Normalises a text block by block, so that a huge text and its normalised form are never in memory together.
 //!
-//! - **Idea.** A *seam* is a place in the source whose two sides can be normalised separately: the character after it
-//!   does not combine with the character before it, and no run of white space and no token crosses it. A block ends at
-//!   the first seam after its size.
+//! - **Idea.** A *seam* is a place in the source whose two sides can be normalised separately. The character after a
+//!   seam does not combine with the character before the seam, and no run of white space and no token crosses a seam. A
+//!   block ends at the first seam after its size.
 //! - **Cost.** Memory for one block. If seams are far apart, as in a run of letters as long as a book, a block is as
 //!   long as that run.
 //! - **Pieces.** A text may come in pieces of any length, so that it is never in memory as a whole.

@@ -98,7 +98,8 @@ fn tag_len(rest: &str) -> Option<usize> {
     None
 }
 
-/// Returns the length of the content and the end tag of a hidden element, whose begin tag is before `rest`.
+/// Returns the length of the content and the end tag of a hidden element. The begin tag of the element is before
+/// `rest`.
 fn hidden_len(rest: &str, name: &str) -> usize {
     let mut at = 0;
     while let Some(found) = rest[at..].find("</") {

@@ -60,8 +60,8 @@ impl Overlap {
     }
 }
 
-/// Returns the least number of shared shingles with which sets of these sizes reach the threshold; `None` if no number
-/// is enough.
+/// Returns the least number of shared shingles with which sets of the sizes `left` and `right` reach the threshold;
+/// `None` if no number is enough.
 pub(super) fn shared_needed(left: usize, right: usize, threshold: f64) -> Option<usize> {
     let most = left.min(right);
     let reaches = |shared: usize| Overlap { shared, left, right }.jaccard() >= threshold;

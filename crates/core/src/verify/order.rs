@@ -14,8 +14,8 @@ use crate::sort::sort_mixed;
 /// Greatest difference between the two places of a shingle that still counts as the same place.
 pub const TOLERANCE: f64 = 0.1;
 
-/// Returns the alignment share of two documents, whose shingles are given in document order. For documents that share
-/// no shingle it is 1.
+/// Returns the alignment share of two documents, given their shingles in document order. For documents that share no
+/// shingle it is 1.
 #[must_use]
 pub fn alignment_share(a: &[u64], b: &[u64]) -> f64 {
     let (places_a, places_b) = (first_places(a), first_places(b));

@@ -112,7 +112,7 @@ impl CommonShingles {
         (similarity >= threshold).then_some(similarity)
     }
 
-    /// Returns the number of common shingles that two sets share, from the common shingles that each of them lacks.
+    /// Returns the number of common shingles that two sets share, given the common shingles that each set lacks.
     fn shared_of_common(&self, a_lacks: &[u64], b_lacks: &[u64]) -> usize {
         let both_lack = Overlap::of_sorted(a_lacks, b_lacks).shared;
         self.0.len() + both_lack - a_lacks.len() - b_lacks.len()

@@ -210,7 +210,7 @@ impl Moments {
 /// Returns the number of trials after which `VARIANCE_WITHIN` is `SIGMAS` standard deviations of a sample variance, at
 /// similarity `j`.
 ///
-/// The sample variance of N values has a relative variance of (κ − 1)/N, where κ is the kurtosis of the values: 3 for
+/// The sample variance of N values has a relative variance of (κ − 1)/N. Here κ is the kurtosis of the values: 3 for
 /// the normal law, and 3 + (1 − 6pq)/(kpq) for the binomial law.
 fn trials_for_the_variance(j: f64) -> usize {
     let pq = j * (1.0 - j);

@@ -22,7 +22,7 @@ use minwise::sketch::{Base, Method, Mixture, RegisterSource};
 use crate::law::{binomial, both, flips, hypergeometric, sum};
 use crate::pair::Overlap;
 
-/// The outcome of a comparison of two sketches, which is a count.
+/// Function from two sketches to the outcome of their comparison, a count.
 type Outcome = Box<dyn Fn(&[u32], &[u32]) -> usize>;
 
 /// The two steps of an estimate: from two sketches to an outcome, and from the outcome to an estimate.

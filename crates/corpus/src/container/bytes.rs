@@ -231,7 +231,7 @@ fn copy_in_parallel(
 }
 
 impl SharedCopy<'_> {
-    /// Gives the batches their offsets, and hands them out. Returns where the last one ends.
+    /// Gives the batches their offsets, and hands them out. Returns the offset at which the last batch ends.
     fn hand_out(&self, batches: &mut CopyBatches<'_>, send: &SyncSender<PlacedBatch>) -> Result<u64> {
         let (mut number, mut offset) = (0, self.file.begin());
         while !self.has_failed.load(Ordering::Relaxed)

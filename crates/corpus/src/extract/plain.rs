@@ -51,8 +51,8 @@ const NUL_SHARE: usize = 4;
 /// | programs, fonts, databases and compiled files | nearly all above 2 % |
 /// | UTF-16 without a mark, which is not read | 50 % in English, 14 % to 50 % in Chinese, at least 4 % |
 ///
-/// A limit of 1 % misses all random files of 10 kB, and 0.3 % misses 8 % of them; 0.1 % misses none. Random bytes are
-/// no UTF-8, so UTF-8 has the limit of 1 %. A short text in UTF-8 may end with a NUL byte.
+/// A limit of 1 % misses all random files of 10 kB, 0.3 % misses 8 % of these files, and 0.1 % misses no such file.
+/// Random bytes are no UTF-8, so UTF-8 has the limit of 1 %. A short text in UTF-8 may end with a NUL byte.
 pub(crate) fn has_many_nuls(bytes: &[u8]) -> bool {
     let look = bytes.get(..NUL_LOOK_BYTES).unwrap_or(bytes);
     let nuls = memchr::memchr_iter(0, look).count();

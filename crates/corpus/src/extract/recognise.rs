@@ -75,8 +75,8 @@ fn is_pdf(bytes: &[u8]) -> bool {
     }
 }
 
-/// Returns the refusal of a container of old Office, which holds a document from before 2007, or a newer encrypted
-/// document.
+/// Returns the refusal of a container of old Office. The container holds a document from before 2007, or a newer
+/// encrypted document.
 fn ole(bytes: &[u8]) -> Refusal {
     // The directory of the container has the names of the streams in UTF-16.
     let holds = |name: &str| {

@@ -609,7 +609,7 @@ fn spooled_source(name: String, id_start: usize, origin: Origin, spooled: Spoole
     Source { name, id_start, origin, store, size_bytes, compression, format, packed }
 }
 
-/// Reads the first `bytes` of the `size_bytes` bytes that lie at `base`, or all of them if there are fewer.
+/// Reads the first `bytes` of the `size_bytes` bytes that lie at `base`, or all `size_bytes` bytes if they are fewer.
 fn look(file: &File, base: u64, size_bytes: u64, bytes: usize) -> io::Result<Vec<u8>> {
     let mut head = vec![0; bytes.min(usize::try_from(size_bytes).unwrap_or(usize::MAX))];
     let filled = read_at(file, base, &mut head)?;

@@ -209,7 +209,7 @@ impl Output {
         self.threads
     }
 
-    /// Returns the maximum bytes that threads keep in memory before they are written.
+    /// Returns the maximum number of bytes that threads keep in memory before the bytes are written.
     pub(crate) fn buffer_bytes(&self) -> u64 {
         self.buffer_bytes
     }
@@ -296,8 +296,8 @@ impl Output {
         self.complete()?.put_in_place()
     }
 
-    /// Completes the file except for its name. If a caller completes all its outputs first, an output that cannot be
-    /// written is found before any output gets its name.
+    /// Completes the file under its temporary name. If a caller completes all its outputs first, an output that cannot
+    /// be written is found before any output gets its name.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Io`] if the last bytes cannot be written, or if the file cannot be synced.

@@ -57,8 +57,8 @@ impl OutputFolder {
         refuse_file(path)?;
         match fs_err::metadata(path) {
             Ok(_) if overwrite == Overwrite::Refuse && !is_empty(path)? => return Err(exists(path)),
-            // A folder cannot replace a link. `components` removes a slash at the end of the path, which would follow
-            // the link.
+            // A folder cannot replace a link. `components` removes a slash at the end of the path, because the system
+            // would follow the link for a path with a slash.
             Err(_) if path.components().as_path().is_symlink() => {
                 let path = path.to_string_lossy().into_owned();
                 return Err(Error::new(ErrorKind::WrongOutputKind {

@@ -57,7 +57,7 @@ enum Position {
 #[derive(Debug, Default)]
 struct DeflateBlock {
     bytes: Vec<u8>,
-    /// Length of the dictionary, which is the beginning of `bytes`.
+    /// Length of the dictionary. The dictionary is the beginning of `bytes`.
     dictionary: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Keeps outputs away from inputs.
+//! Refuses outputs that would overwrite an input or another output.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -49,7 +49,7 @@ const EVERYTHING: &str = "message documents {
 
 type GroupWriter<'w, 'o> = SerializedRowGroupWriter<'w, &'o mut Vec<u8>>;
 
-/// Writes row groups. Each function in `groups` writes one of them.
+/// Writes row groups. Each function in `groups` writes one row group.
 fn parquet(
     schema: &str,
     properties: WriterPropertiesBuilder,

@@ -304,7 +304,7 @@ struct ComparedPairs {
     sums: Vec<SketchSums>,
 }
 
-/// Sums and times of the pairs of one chunk, which one thread has compared.
+/// Sums and times of the pairs of one chunk. One thread has compared all pairs of the chunk.
 struct ComparedChunk {
     pairs: usize,
     exact: Duration,

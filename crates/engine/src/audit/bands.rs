@@ -43,7 +43,7 @@ const WARMED: usize = 64;
 const MOST_COVARIED: usize = 256;
 /// Maximum number of values per band.
 const MOST_VALUES: u32 = 64;
-/// Bytes per document while a band is looked up: a key, and twice the size of a [`Member`].
+/// Number of bytes per document while a band is looked up: a key, and twice the size of a [`Member`].
 const ENTRY_BYTES: u64 = (size_of::<u64>() + 2 * size_of::<Member>()) as u64;
 
 /// Bands of an audit.

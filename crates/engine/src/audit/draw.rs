@@ -49,7 +49,7 @@ pub(super) struct KeptDraw {
 }
 
 impl KeptDraw {
-    /// Draws `most` kept documents, or all of them, given the duplicates that the run found.
+    /// Draws `most` kept documents, or all kept documents, given the duplicates that the run found.
     pub(super) fn new(
         run: &AuditedRun<'_>,
         found: [&[Removed]; 2],
@@ -173,7 +173,8 @@ fn highest_rank(
     Ok(Some(*ranks.select_nth_unstable((last - before) as usize).1))
 }
 
-/// Returns `size` random numbers of a range, in ascending order. If the range has fewer numbers, returns all of them.
+/// Returns `size` random numbers of a range, in ascending order. If the range has fewer numbers, returns all numbers of
+/// the range.
 ///
 /// Floyd's algorithm gives every subset the same probability, in one step per number.
 pub(super) fn subset(range: Range<u32>, size: usize, random: &mut SplitMix64) -> Vec<u32> {

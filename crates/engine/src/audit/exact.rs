@@ -19,7 +19,7 @@ const SHARE: u64 = 2;
 const PAIR_BYTES: u64 = 32;
 /// Number of kept documents whose pairs one thread compares together, so that a document of several pairs is read once.
 const TOGETHER: usize = 64;
-/// Bytes of sets that a thread keeps.
+/// Number of bytes of sets that a thread keeps.
 const SETS_BYTES: usize = 4 << 20;
 
 /// Result of the search for one kept document that has near pairs.

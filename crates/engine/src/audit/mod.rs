@@ -23,8 +23,8 @@
 //!
 //! # Method
 //!
-//! 1. Kept documents are drawn with equal chances, by the seed of the spec (`draw`). In most runs, all of them are
-//!    drawn.
+//! 1. Kept documents are drawn with equal chances, by the seed of the spec (`draw`). In a small corpus, all kept
+//!    documents are drawn.
 //! 2. The audit searches for documents whose sketches are near (similar to) that of a drawn document. In a small
 //!    corpus, or if a number of documents was requested, the sketch is compared with all others (`near`). Otherwise the
 //!    audit uses bands of its own, which find a pair with a probability that follows from its two sketches (`bands`).
@@ -266,7 +266,7 @@ const FREE_NANOSECONDS: u64 = 120_000_000;
 /// document.
 const RUN_NANOSECONDS_PER_BYTE: u64 = 6;
 const RUN_NANOSECONDS_PER_DOCUMENT: u64 = 1500;
-/// Bytes of a short document.
+/// Number of bytes of a short document.
 const SHORT_BYTES: u64 = 300;
 /// Reciprocal of the share of the run's time that an audit may take.
 const RUN_SHARE: u64 = 20;

@@ -137,7 +137,7 @@ mod tests {
         RowLayout::new(&spec, Banding::new(16, 6, 128).unwrap(), bits).unwrap()
     }
 
-    /// Returns two rows that agree in 102 of 128 registers, which are spread over the row.
+    /// Returns two rows that agree in 102 of 128 registers. The agreeing registers are spread over the row.
     fn two(rows: &RowLayout, seed: u64) -> [Vec<u32>; 2] {
         let registers = |side: u64| {
             let side = move |at: u64| if at * 37 % 128 < 102 { 0 } else { side };

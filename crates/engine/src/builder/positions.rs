@@ -51,7 +51,7 @@ impl Positions {
         Ok(Self { references, documents, gaps })
     }
 
-    /// Returns the number of records of the inputs, including rejected ones.
+    /// Returns the number of records of the inputs, including rejected records.
     pub(super) fn len(&self) -> usize {
         self.documents + self.gaps.last().map_or(0, |&(_, rejects)| rejects)
     }

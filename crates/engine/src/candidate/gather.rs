@@ -140,7 +140,7 @@ impl<K: Copy + Ord> GatheredKeys<K>
 where
     (K, u32): Mixed,
 {
-    /// Bytes per entry while the entries are sorted.
+    /// Number of bytes per entry while the entries are sorted.
     pub(crate) const ENTRY_BYTES: u64 = 2 * size_of::<(K, u32)>() as u64;
 
     /// Removes all entries, and reserves memory for the expected number of entries of the next part: the average if

@@ -101,7 +101,7 @@ struct GroupsHeader {
 /// Groups while they are being found.
 pub(crate) struct NewGroups<'a> {
     held: Vec<u32>,
-    /// Maximum number of words in memory. If there are more, all of them go to disk.
+    /// Maximum number of words in memory. If the groups have more words, all groups go to disk.
     most: usize,
     folder: Option<&'a Path>,
     spilled: Option<(Temporary, u64)>,
@@ -163,7 +163,7 @@ impl<'a> NewGroups<'a> {
     }
 }
 
-/// Opens the groups that an earlier process of the run has found, if it found them all.
+/// Opens the groups that an earlier process of the run has found, if that process found all groups.
 pub(crate) fn resumed(work: &WorkFolder, documents: usize, bands: usize) -> Result<Option<Groups>, Error> {
     if !work.has(WorkFile::Groups) {
         return Ok(None);

@@ -58,7 +58,7 @@ impl Condition {
     }
 
     /// Returns the cost of screening documents of this similarity: the cost of [`Kernel::near`] with `planes` planes,
-    /// and the cost of the pairs that it leaves open.
+    /// and the cost of the pairs that it does not reject.
     fn cost(&self, planes: usize, similarity: f64) -> f64 {
         let shape = HeadShape { values: self.first, planes };
         let chance = similarity + (1.0 - similarity) / f64::from(1_u32 << planes);

@@ -222,7 +222,7 @@ impl PairSearch<'_> {
         Ok(Screened::default())
     }
 
-    /// Finds the pairs that share so many registers that the filter does not reject them.
+    /// Finds the pairs that the filter does not reject, because they share enough registers.
     fn by_registers(&self, pairs: &mut CandidatePairs<'_>) -> Result<Screened, Error> {
         let Self { plan, .. } = self;
         self.observer.begin(Stage::Candidates, 0);

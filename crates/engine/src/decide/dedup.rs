@@ -311,7 +311,7 @@ fn removed_outside(candidates: &Candidates, equals: &Equals, documents: usize) -
         .collect()
 }
 
-/// Document, with the number of the first document of its group of equals in the neighbourhood.
+/// Document, with the number in its neighbourhood of the first document that equals it.
 struct EqualVisit {
     number: u32,
     document: u32,

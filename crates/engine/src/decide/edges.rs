@@ -15,7 +15,7 @@ use crate::storage::runs::{SortEntry, SortedRuns, SpreadNumber};
 /// Key of the two documents of an edge, and the bits of the similarity.
 type Keyed = (u64, u64);
 
-/// Bytes per near-duplicate on disk: its number and the similarity.
+/// Number of bytes per near-duplicate on disk: its number and the similarity.
 const STORED: usize = 12;
 
 /// Edges while they are being found.

@@ -109,7 +109,7 @@ pub fn pairs(
     Ok(SimilarPairs { documents: documents as u32, equals, neighbours, wanted, verification })
 }
 
-/// Returns the documents with these ids.
+/// Returns the documents with the ids `ids`.
 pub(super) fn with_ids(ids: &[String], corpus: &Corpus, reading: &Reading) -> Result<BTreeSet<u32>, Error> {
     let found = reading.documents.find(ids, corpus)?;
     let unknown = |id: &str| {

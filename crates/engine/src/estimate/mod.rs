@@ -114,7 +114,7 @@ pub fn for_each_pair(
     Ok(sum)
 }
 
-/// Heads of all sketches, and the further checks of the pairs that heads leave open.
+/// Heads of all sketches, and the further checks of the pairs that heads do not reject.
 struct HeadScreening {
     rule: HeadRule,
     first: Heads,

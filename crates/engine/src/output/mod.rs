@@ -19,7 +19,7 @@ use crate::read::Reading;
 pub use self::findings::Findings;
 pub use self::summary::Summary;
 
-/// Bytes of a file that are copied at a time.
+/// Number of bytes of a file that are copied at a time.
 const BLOCK_BYTES: u64 = 1 << 20;
 
 /// Destination of the records of an output.
@@ -197,7 +197,7 @@ fn places<'a>(
     })
 }
 
-/// Returns the numbers and places of all documents except those of references, in input order.
+/// Returns the numbers and places of all documents except references, in input order.
 fn numbered_inputs(reading: &Reading) -> impl Iterator<Item = (u32, Result<RecordPlace, Error>)> + '_ {
     (0..).zip(reading.documents.places()).skip(reading.references as usize)
 }

@@ -36,7 +36,7 @@ pub(crate) mod ranks;
 pub(crate) mod rejected;
 pub(crate) mod rejects;
 
-/// Bytes of a single file that must be read before the number of its documents is estimated from them.
+/// Number of bytes of a single file that must be read before the number of its documents is estimated from these bytes.
 const SAMPLE_BYTES: u64 = 16 << 20;
 /// Largest number of bytes per chunk, which one thread reads at a time. Chunks are large enough that handing them out
 /// costs little, and small enough that all threads finish at about the same time.
@@ -47,7 +47,7 @@ const CHUNKS_WAITING: u64 = 32;
 /// Approximate number of segments in the work folder, unless segments would be smaller than `LEAST_SEGMENT_BYTES`.
 const SEGMENTS: u64 = 256;
 const LEAST_SEGMENT_BYTES: u64 = 1 << 20;
-/// Number of records at the start of the input, of which at least one must have the text field.
+/// Number of records at the start of the input. At least one of these records must have the text field.
 const SOUGHT_IN: u64 = 1000;
 /// The reject code of a record whose text is null.
 const NULL: &str = "null";
@@ -302,7 +302,7 @@ impl FieldSought {
         Ok(())
     }
 
-    /// Fails if no record has the field and at least one of them could be parsed.
+    /// Fails if no record has the field, and at least one record could be parsed.
     fn fail(&self, records: u64, corpus: &Corpus) -> Result<(), Error> {
         let Some(example) = self.example.filter(|_| !self.is_found) else { return Ok(()) };
         let field =
@@ -552,7 +552,7 @@ impl<'a> Desk<'a> {
         Err(ErrorKind::TooLittleMemory { allowed, needed, reason, threads }.into())
     }
 
-    /// Estimates the total number of documents from those read so far.
+    /// Estimates the total number of documents from the documents that were read so far.
     fn expected_documents(&self) -> usize {
         let documents = self.reading.documents.len();
         let share = self.corpus.size_bytes() as f64 / self.bytes_read.max(1) as f64;

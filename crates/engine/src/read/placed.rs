@@ -32,8 +32,8 @@ impl PositionSketcher {
         self.sketcher.sketch_into(shingles, out);
     }
 
-    /// Counts the registers in which two sketches agree, and among them those whose shingles stand at about the same
-    /// position.
+    /// Counts the registers in which two sketches agree, and among these registers the ones whose shingles are at about
+    /// the same position.
     pub(crate) fn matches(&self, a: &[u32], b: &[u32]) -> SectionalMatches {
         self.sketcher.matches(a, b)
     }

@@ -24,10 +24,11 @@ use crate::weigh::WeightTables;
 /// are cut whole.
 const WHOLE_CHARS_BYTES: u64 = 512 << 10;
 const WHOLE_WORDS_BYTES: u64 = 1 << 20;
-/// Bytes of text above which a document is always cut into blocks if its spec permits blocks, however many threads
-/// share their memory. A text of this size is the most that a thread may hold in addition to its shingles.
+/// Number of bytes of text above which a document is always cut into blocks if its spec permits blocks, for any number
+/// of threads that share their memory. A text of this size is the most that a thread may hold in addition to its
+/// shingles.
 pub(crate) const HUGE_BYTES: u64 = 8 << 20;
-/// Bytes per block. The shingles of a block stay in the level 2 cache.
+/// Number of bytes per block. The shingles of a block stay in the level 2 cache.
 const BLOCK_BYTES: usize = 128 << 10;
 
 /// Shingle set of a document, as verification compares it.
@@ -375,7 +376,7 @@ impl Preparation {
         }
     }
 
-    /// Returns the shingles in document order without ignored ones, for specs with and without weights.
+    /// Returns the shingles in document order without ignored shingles, for specs with and without weights.
     fn remaining_in_order<'r>(&self, room: &'r Prepared) -> Cow<'r, [u64]> {
         match (&self.weigher, &self.maker) {
             (Some(_), SketchMaker::Weighted(_)) => {
@@ -533,7 +534,7 @@ impl Preparation {
         }
     }
 
-    /// Returns the shingles in document order: all of them for a weighted sketch, otherwise without ignored ones.
+    /// Returns the shingles in document order: all shingles for a weighted sketch, otherwise without ignored shingles.
     pub(crate) fn in_order<'r>(&self, room: &'r Prepared) -> &'r [u64] {
         match (&self.weigher, &self.maker) {
             (Some(_), SketchMaker::Plain(_)) => &room.remaining,

@@ -7,10 +7,10 @@ use crate::read::documents::Documents;
 use crate::read::rejects::{Rejected, Rejects};
 use crate::weigh::CountedDocuments;
 
-/// Number of rejected records that are listed; a report has all of them.
+/// Number of rejected records that are listed. A report lists all rejected records.
 const LISTED: usize = 5;
 
-/// Rejected records of a run: their number and the first of them.
+/// Rejected records of a run: their number, and the first five records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RejectedRecords {

@@ -11,7 +11,7 @@ use crate::read::documents::segment::Medium;
 
 /// Number of rejected records that are kept in memory as a list; all others may be on disk.
 const AT_HAND: usize = 1000;
-/// Bytes of stored rejects that are read at a time.
+/// Number of bytes of stored rejects that are read at a time.
 const BLOCK_BYTES: u64 = 1 << 20;
 
 /// Record that could not become a document.

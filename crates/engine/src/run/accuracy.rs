@@ -94,7 +94,7 @@ pub struct AccuracyOutcome {
     pub nulls: u64,
     /// Number of decompressed bytes of the inputs.
     pub bytes: u64,
-    /// The number of rejected records, and the first of them.
+    /// The number of rejected records, and the first rejected records.
     pub rejected: RejectedRecords,
     /// Number of records that were skipped because they are no documents.
     pub skipped_records: u64,

@@ -122,7 +122,7 @@ impl DedupRun {
         Self::checked(options, vec![])
     }
 
-    /// Checks all settings, and fails with their problems and those that the caller has already found.
+    /// Checks all settings, and fails with the problems found and the problems that the caller has already found.
     pub(crate) fn checked(options: DedupOptions, mut problems: Vec<SettingProblem>) -> Result<Self, Error> {
         options.inputs.check(&mut problems);
         Inputs::check_tables(&options.settings, &mut problems);
@@ -228,7 +228,7 @@ impl DedupRun {
     }
 }
 
-/// Returns which outputs are folders, if the resumed run ended while it put its outputs in place.
+/// Returns, for each output, whether it is a folder, if the resumed run ended while it put its outputs in place.
 fn were_folders(outputs: &Outputs, work: Option<&WorkOptions>) -> Result<Option<Vec<bool>>, Error> {
     match work {
         Some(work) if work.resume => work::was_finishing(&work.folder, &outputs.names()),
@@ -415,7 +415,7 @@ impl DedupOutcome {
         &self.reading.rejected
     }
 
-    /// Returns the number of rejected records, and the first of them in words, for messages.
+    /// Returns the number of rejected records, and the first rejected records in words, for messages.
     #[must_use]
     pub fn rejected_records(&self) -> RejectedRecords {
         RejectedRecords::new(&self.reading.documents, &self.reading.rejected, &self.corpus)

@@ -144,7 +144,7 @@ pub(super) struct Targets {
 }
 
 impl Targets {
-    /// Opens all outputs, and refuses those that cannot be written. `were_folders` states which outputs were folders
+    /// Opens all outputs, and refuses outputs that cannot be written. `were_folders` states which outputs were folders
     /// when a killed process put them in place.
     pub(super) fn open(
         outputs: &Outputs,
@@ -341,7 +341,8 @@ impl Complete {
     }
 }
 
-/// Returns the format of an output file: the requested one, otherwise that of its name, otherwise that of the inputs.
+/// Returns the format of an output file: the requested format, otherwise the format of its name, otherwise the format
+/// of the inputs.
 fn format_of(path: Option<&Path>, asked: Option<Format>, corpus: &Corpus) -> Result<Format, Error> {
     let name = path.map(Path::to_string_lossy).unwrap_or_default();
     if let Some(expected) = foreign_file(&name).filter(|_| asked.is_none()) {

@@ -69,7 +69,7 @@ impl PairsRun {
         Self::checked(options, vec![])
     }
 
-    /// Checks all settings, and fails with their problems and those that the caller has already found.
+    /// Checks all settings, and fails with the problems found and the problems that the caller has already found.
     pub(crate) fn checked(
         mut options: PairsOptions,
         mut problems: Vec<SettingProblem>,
@@ -229,7 +229,7 @@ impl CandidatesOutcome {
         self.reading.documents.skipped(0)
     }
 
-    /// Returns the number of rejected records, and the first of them in words, for messages.
+    /// Returns the number of rejected records, and the first rejected records in words, for messages.
     #[must_use]
     pub fn rejected_records(&self) -> RejectedRecords {
         RejectedRecords::new(&self.reading.documents, &self.reading.rejected, &self.corpus)
@@ -323,7 +323,7 @@ impl PairsOutcome {
         self.reading.documents.skipped(0)
     }
 
-    /// Returns the number of rejected records, and the first of them in words, for messages.
+    /// Returns the number of rejected records, and the first rejected records in words, for messages.
     #[must_use]
     pub fn rejected_records(&self) -> RejectedRecords {
         RejectedRecords::new(&self.reading.documents, &self.reading.rejected, &self.corpus)

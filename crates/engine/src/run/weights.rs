@@ -59,7 +59,7 @@ pub struct WeightsOutcome {
     pub documents: u64,
     /// Number of records whose text is null. These records were not counted.
     pub nulls: u64,
-    /// The number of rejected records, and the first of them.
+    /// The number of rejected records, and the first rejected records.
     pub rejected: RejectedRecords,
     /// Number of records that were skipped because they are no documents.
     pub skipped_records: u64,

@@ -40,8 +40,8 @@ pub const RECALL: f64 = 0.99;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum AuditSize {
-    /// The number of kept documents that can be audited within 5 % of the run time, or within 0.2 s if that is more;
-    /// usually all. Near documents are looked up in bands that the audit draws.
+    /// The number of kept documents that can be audited within 5 % of the run time, or within 0.2 s if that is more; in
+    /// a small corpus, all kept documents. Near documents are looked up in bands that the audit draws.
     #[default]
     Affordable,
     /// This number of kept documents, each compared with all other kept documents, however long that takes.
@@ -163,8 +163,8 @@ pub struct RunSettings {
     /// Default: no limit.
     pub max_cluster: Option<u64>,
     /// The number of kept documents that are audited to measure the recall; `None` for no audit. An audit changes only
-    /// the report. Default: as many documents as fit into 5 % of the run time, or into 0.2 s if that is more; usually
-    /// all.
+    /// the report. Default: as many documents as fit into 5 % of the run time, or into 0.2 s if that is more. In a
+    /// small corpus, these are all documents.
     pub audit: Option<AuditSize>,
     /// Number of threads. Default: one per core, or fewer if `memory` is too small for one per core.
     pub threads: Option<usize>,
@@ -217,8 +217,8 @@ setters!(RunSettings {
     /// Default: no limit.
     max_cluster: Option<u64>,
     /// The number of kept documents that are audited to measure the recall; `None` for no audit. An audit changes only
-    /// the report. Default: as many documents as fit into 5 % of the run time, or into 0.2 s if that is more; usually
-    /// all.
+    /// the report. Default: as many documents as fit into 5 % of the run time, or into 0.2 s if that is more. In a
+    /// small corpus, these are all documents.
     audit: Option<AuditSize>,
     /// Number of threads. Default: one per core, or fewer if `memory` is too small for one per core.
     threads: Option<usize>,
@@ -482,7 +482,7 @@ impl RunSettings {
     }
 }
 
-/// Refuses tables whose fingerprints are not those of the spec.
+/// Refuses tables whose fingerprints differ from the fingerprints of the spec.
 pub(crate) fn check_tables(spec: &Spec, weighing: &WeightTables, problems: &mut Vec<SettingProblem>) {
     let weights = &spec.weights;
     let wrong = match &weighing.frequencies {

@@ -166,7 +166,7 @@ impl Plan {
         }
     }
 
-    /// Reduces the number of threads to those that fit into memory beside `documents` documents.
+    /// Reduces the number of threads to the number that fits into memory beside `documents` documents.
     pub(crate) fn fit_threads(&mut self, documents: usize) {
         self.threads = self.memory.fitting_threads(self.threads, documents, self.keep.words());
     }

@@ -20,7 +20,7 @@ use crate::rows::RowLayout;
 
 /// Maximum number of documents per task of a scan.
 const TOGETHER: usize = 16;
-/// Bytes of heads that are compared together and stay in the cache.
+/// Number of bytes of heads that are compared together and stay in the cache.
 const STRETCH_BYTES: usize = 32 << 10;
 
 /// Cost of comparing all parity bits, without folding, in instructions per eight pairs. Each word of the bits costs
@@ -48,8 +48,8 @@ pub(super) struct Crowd<'a> {
     words: Vec<u32>,
 }
 
-/// Folded parity bits of documents, each with its allowance. Two documents stay open if their bits differ in at most
-/// the sum of their allowances.
+/// Folded parity bits of documents, each with its allowance. A pair of documents is not rejected if their bits differ
+/// in at most the sum of their allowances.
 #[derive(Debug)]
 struct Fold {
     heads: Heads,
@@ -158,7 +158,7 @@ impl<'a> Crowd<'a> {
     }
 
     /// Chooses whether this crowd and `probes` are screened by their sketches or by their folded parity bits. `open` is
-    /// the share of pairs that the sketches left open. The choice is repeated whenever the crowd has doubled, and
+    /// the share of pairs that the sketches did not reject. The choice is repeated whenever the crowd has doubled, and
     /// depends only on the documents and on the width of their parity bits.
     pub(super) fn choose_fold(&mut self, probes: &mut Self, threshold: f64, open: f64) {
         if self.len() >= self.choose_at {
@@ -168,7 +168,8 @@ impl<'a> Crowd<'a> {
             let by_heads = (self.rule.cost() + whole_cost * open, None);
             let widths = (0..=whole.trailing_zeros()).map(|bits| 1_usize << bits);
             let by_parity = widths.map(|words| {
-                // If whole parity bits are screened, open pairs are not compared by parity bits again.
+                // If the parity bits are screened without folding, the remaining pairs are not compared by parity bits
+                // again.
                 let open = if words == whole { 0.0 } else { self.share_open(probes, words, threshold) };
                 (near_cost(words, 1) + whole_cost * open, Some(words))
             });
@@ -180,7 +181,7 @@ impl<'a> Crowd<'a> {
         probes.fold_to(self.fold.as_ref().map(|fold| fold.heads.words()), threshold);
     }
 
-    /// Returns the share of a sample of pairs that arrays folded to `words` words leave open.
+    /// Returns the share of a sample of pairs that arrays folded to `words` words do not reject.
     fn share_open(&self, probes: &Self, words: usize, threshold: f64) -> f64 {
         let step = self.len().div_ceil(SAMPLED).max(1);
         let folded = |crowd: &Self, place: usize| {

@@ -154,8 +154,7 @@ impl<'a, 'r> ExactJudge<'a, 'r> {
         self.crowd.as_ref().is_some_and(|crowd| crowd.len() < self.bench.plan.shelf)
     }
 
-    /// Reports whether parity bits give a bound of the measure, which is so only for the Jaccard similarity without
-    /// weights.
+    /// Reports whether parity bits bound the measure. They bound only the Jaccard similarity without weights.
     fn has_parity(&self) -> bool {
         let plan = self.bench.plan;
         plan.measure == Measure::Jaccard && plan.spec.weights.weighting == Weighting::None

@@ -62,7 +62,7 @@ pub(crate) struct Sets<'a> {
     whole_bytes: u64,
 }
 
-/// Bytes of text that are loaded together if two consecutive documents are needed again.
+/// Number of bytes of text that are loaded together if two consecutive documents are needed again.
 const AGAIN_BYTES: u64 = 16 << 10;
 /// Slot of a document whose set is not in memory.
 const NONE: u32 = u32::MAX;
@@ -295,8 +295,8 @@ impl<'a> Sets<'a> {
         Ok(true)
     }
 
-    /// Loads the sets of documents, so that all of them are in memory at the same time. Returns `false` if they do not
-    /// fit, or if a document is huge.
+    /// Loads the sets of documents, so that all these sets are in memory at the same time. Returns `false` if they do
+    /// not fit, or if a document is huge.
     fn hold<'d>(&mut self, documents: impl Iterator<Item = &'d u32>) -> Result<bool, Error> {
         self.now += 1;
         for &document in documents {
@@ -407,8 +407,8 @@ impl<'a> Sets<'a> {
         })
     }
 
-    /// Returns the size and the parity bits of the set of a document, which are kept as its mark. Returns `None` if the
-    /// set is huge or has weights, or if there are too many marks.
+    /// Returns the size and the parity bits of the set of a document. Both are kept as the mark of the document.
+    /// Returns `None` if the set is huge or has weights, or if there are too many marks.
     fn parity(&mut self, document: u32) -> Result<Option<(u32, &[u32])>, Error> {
         let slot = self.mark(document)?;
         Ok(slot.map(|slot| (self.marks.sizes[slot], self.marks.words(slot))))
@@ -710,7 +710,7 @@ mod tests {
             assert!(sets.marks.size_bytes() <= 16 << 10, "{} bytes of marks", sets.marks.size_bytes());
             assert!(sets.all_bytes() <= 64 << 10, "{} bytes", sets.all_bytes());
         });
-        // If no mark fits into its share of the memory, no marks are made and the pairs stay open.
+        // If no mark fits into its share of the memory, no marks are made, and no pair is rejected by marks.
         with_sets(&texts, Budget { bytes: 1 << 10, ..budget }, |sets| {
             let mut others: Vec<u32> = (1..400).collect();
             assert_eq!(sets.bound(0, &mut others, 0.9).unwrap(), 0);

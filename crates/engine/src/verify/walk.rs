@@ -24,17 +24,17 @@ use crate::verify::loader::{Loader, Sorting};
 use crate::verify::sets::Budget;
 use crate::verify::sum::{Agreement, Verification};
 
-/// Bytes of memory per thread for shingle sets.
+/// Number of bytes of memory per thread for shingle sets.
 const SETS_BYTES: usize = 24 << 20;
-/// Bytes of text above which all threads work on a neighbourhood together.
+/// Number of bytes of text above which all threads work on a neighbourhood together.
 const LARGE_BYTES: u64 = 8 << 20;
-/// Bytes of text per thread that are read ahead in a large neighbourhood.
+/// Number of bytes of text per thread that are read ahead in a large neighbourhood.
 const AHEAD_BYTES: u64 = 1 << 20;
 /// Number of documents at which a task ends. A task is a list of small neighbourhoods for one thread, and also ends at
 /// `TASK_BYTES` bytes of text.
 ///
-/// Most neighbourhoods have two documents. A task for each of them cost more than the decision: two locks of a mutex
-/// and a system call. The rows of 64 sketches of 128 registers take 32 KiB, so they stay in the cache.
+/// Most neighbourhoods have two documents. A task for each small neighbourhood cost more than the decision: two locks
+/// of a mutex and a system call. The rows of 64 sketches of 128 registers take 32 KiB, so they stay in the cache.
 const TASK_DOCUMENTS: usize = 64;
 const TASK_BYTES: u64 = 64 << 10;
 

@@ -18,8 +18,8 @@ use crate::parallel;
 use crate::storage::runs::SortedRuns;
 use crate::storage::store::StoreWriter;
 
-/// Bytes of text that are counted together. A chunk is so large that most repeated shingles are summed within one
-/// chunk.
+/// Number of bytes of text that are counted together. A chunk is so large that most repeated shingles are summed
+/// within one chunk.
 const CHUNK_BYTES: u64 = 8 << 20;
 /// Number of entries per thread that stay in memory.
 const HELD: usize = 8 << 20;

@@ -58,7 +58,7 @@ impl Truth {
         Self { pairs: Oracle::new(texts, 1).pairs(THRESHOLD).iter().map(|&(a, b, _)| (a, b)).collect() }
     }
 
-    /// Returns the number of kept documents that repeat a kept one before them. For components, these are the keepers
+    /// Returns the number of kept documents that repeat an earlier kept document. For components, these are the keepers
     /// whose cluster has a document similar to one of an earlier cluster.
     fn missed(&self, decisions: &Decisions, cluster: Clustering, references: u32) -> u64 {
         let removed = &decisions.removed;
@@ -105,7 +105,7 @@ fn a_sample_of_all_documents_is_the_truth() {
             );
             assert_eq!((audit.documents, audit.kept), (300 - audit.removed, 300 - audit.removed));
             assert_eq!([audit.recall, audit.low, audit.high], [recall(&decisions, missed); 3]);
-            // With so few documents, the default audit also compares all of them.
+            // With so few documents, the default audit also compares all documents.
             assert_eq!(documents.dedup(&settings.audit(AuditSize::Affordable)).audit, Some(audit));
         }
     }

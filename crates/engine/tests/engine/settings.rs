@@ -146,7 +146,7 @@ fn field_of(error: &Error) -> &'static str {
     }
 }
 
-/// Documents that were read with one plan cannot be decided with another; this once panicked.
+/// Documents that were read with one plan cannot be decided with another plan. The attempt once panicked.
 #[test]
 fn reading_and_deciding_take_one_plan() {
     let documents = Documents::new(["one two three four five six", "one two three four five seven"]);

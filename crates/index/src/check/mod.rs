@@ -227,8 +227,8 @@ mod tests {
 
     type Spoil = fn(&mut Change<'_>, &mut IndexCounts);
 
-    /// Returns the findings after `spoil` changed rows and counters of an index, and asserts that a repair
-    /// mends them.
+    /// Returns the findings after `spoil` changed rows and counters of an index, and asserts that a repair corrects
+    /// what the findings state.
     fn found(texts: Texts, spoil: impl Fn(&mut Change<'_>, &mut IndexCounts)) -> Vec<(FindingKind, String)> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("archive");

@@ -168,7 +168,7 @@ impl Store {
         &self.spaces[space as usize]
     }
 
-    /// Returns a snapshot of the store, which later changes do not affect.
+    /// Returns a snapshot of the store. Later changes do not affect the snapshot.
     pub(crate) fn view(&self) -> View<'_> {
         View { store: self, snapshot: self.database.snapshot() }
     }

@@ -41,7 +41,7 @@ impl BeyondSketch for OfLibrary {
     }
 }
 
-/// Returns all sketches that take at most `bytes` bytes, each in its largest such size. Kinds without such a size are
+/// Returns every kind of sketch in the largest size that takes at most `bytes` bytes. Kinds without such a size are
 /// left out.
 pub(super) fn contenders(bytes: usize) -> Vec<Contender> {
     let mut all: Vec<Contender> = kinds().iter().filter_map(|kind| of_library(*kind, bytes)).collect();

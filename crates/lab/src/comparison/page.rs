@@ -283,7 +283,7 @@ fn mean_ranks(
     sums.iter().map(|sum| sum / (sizes.len() * corpora) as f64).collect()
 }
 
-/// Returns the table of least errors per time budget, for the sketches of the library or those of the lab.
+/// Returns the table of least errors per time budget, for the sketches of the library or the sketches of the lab.
 fn time_table(names: &[KindName], rows: &[Row<'_>], of_library: bool) -> Table {
     let names: Vec<&KindName> = names.iter().filter(|kind| kind.is_of_library == of_library).collect();
     let heads: Vec<String> =

@@ -10,8 +10,7 @@
 //!   letters.
 //! - Screen readers read the title and the description.
 //!
-//! Coordinates are rounded to a tenth of a pixel, which is far more than the difference between the logarithms of two
-//! machines.
+//! Coordinates are rounded to a tenth of a pixel. The logarithms of two machines differ by far less.
 
 mod axis;
 mod svg;

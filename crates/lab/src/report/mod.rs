@@ -14,7 +14,7 @@ use crate::table::{Cell, Table};
 
 const STYLE: &str = include_str!("page.css");
 
-/// Returns the page of these records, whose charts lie below `folder`.
+/// Returns the page of these records. The charts of the records lie below `folder`.
 pub fn page(folder: &Path, records: &[ExperimentRecord]) -> Result<String> {
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

@@ -14,17 +14,17 @@ fn help_lists_what_can_be_done() {
     Commands:
       list        List the experiments: one line for each figure or table, with its class and the time
                   it takes on two cores
-      run         Run experiments. The exit code is 1 if one has a verdict that its definition does not
-                  expect, and 2 if one fails; the others still run
+      run         Run experiments. The exit code is 1 if an experiment has a verdict that its definition
+                  does not expect, and 2 if an experiment fails; all experiments run
       corpus      Make a corpus of any size whose near-duplicates are known: JSON lines of made-up words
-      enlarge     Make a corpus many times as large as a real one, with the same share of duplicates:
-                  every copy spells its words with other letters
+      enlarge     Make a corpus many times as large as a real corpus, with the same share of duplicates:
+                  each copy of the corpus spells its words with other letters
       sixteen     Measure `minwise` with all cores of this machine, and print a table. The exit code is
                   1 if a target for sixteen cores is missed; fewer cores have no targets
       comparison  Compare all sketches at equal bytes and at equal time on real documents, and write a
                   page with pictures
-      report      Write `index.html` into a folder that `run --output` wrote: one page, which needs
-                  nothing else
+      report      Write `index.html` into a folder that `run --output` wrote: one page that opens
+                  without other files
       help        Print this message or the help of the given subcommand(s)
 
     Options:

@@ -27,7 +27,7 @@ pub struct PySparkFile {
     fields: usize,
 }
 
-/// Bytes of one chunk of a file.
+/// Number of bytes of one chunk of a file.
 const CHUNK_BYTES: u64 = 8 << 20;
 
 #[pymethods]

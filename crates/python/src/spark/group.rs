@@ -46,7 +46,7 @@ const MEMBER_BYTES: i64 = 108;
 const COPY_BYTES: i64 = 109;
 const ID_BYTES: i64 = 110;
 
-/// Bytes of an equality key.
+/// Number of bytes of an equality key.
 const EQUALITY: usize = 16;
 /// Number of the part that has the counts.
 const COUNTS: i64 = -1;

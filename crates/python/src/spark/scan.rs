@@ -18,8 +18,8 @@ use minwise::verify::parity::{Bound, allowance, fold_into};
 
 /// Number of asking rows that are compared together with one stretch of the other rows at a time.
 const TOGETHER: usize = 16;
-/// Bytes of the folded arrays of one stretch of rows. A stretch stays in the cache while the rows that ask are compared
-/// with it.
+/// Number of bytes of the folded arrays of one stretch of rows. A stretch stays in the cache while the rows that ask
+/// are compared with it.
 const STRETCH_BYTES: usize = 32 << 10;
 /// Number of 64-bit words of the narrowest folded arrays.
 const LEAST_WORDS: usize = 4;

@@ -154,7 +154,7 @@ impl Archive {
         }
     }
 
-    /// Adds all documents of a batch, or none of them if an error occurs.
+    /// Adds all documents of a batch, or no document if an error occurs.
     fn add_batch(
         &self,
         mut documents: Vec<NewDocument>,

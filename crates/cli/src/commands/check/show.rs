@@ -27,8 +27,8 @@ pub fn place_of(marks: &[Mark], offset: usize) -> Option<String> {
     })
 }
 
-/// Returns the number of fingerprints that were not looked up, as the beginning of a sentence, and the pronoun for
-/// them.
+/// Returns the beginning of a sentence with the number of fingerprints that were not looked up, and the pronoun for the
+/// fingerprints.
 pub fn pieces_of_text(fingerprints: usize) -> (String, &'static str) {
     match fingerprints {
         1 => ("1 piece of text was".to_owned(), "it"),

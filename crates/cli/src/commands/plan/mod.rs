@@ -57,9 +57,9 @@ impl PlanSummary {
         Curve::from(self.banding).probability(similarity)
     }
 
-    /// Returns an upper bound on the bytes of memory that a run keeps per document.
+    /// Returns an upper bound on the number of bytes of memory that a run keeps per document.
     fn memory_bytes(&self) -> usize {
-        /// Bytes per document for tables, an id of twelve characters, and the overhead of the allocator.
+        /// Number of bytes per document for tables, an id of twelve characters, and the overhead of the allocator.
         const TABLES: usize = 220;
         /// Number of bytes per document for sorting four bands at a time: per band, the keys and a buffer of the sort.
         const SORTED: usize = 4 * 32;

@@ -1,4 +1,4 @@
-//! Loops that run once per pair of sketches, which count agreeing registers or different bits.
+//! Loops that run once per pair of sketches, and count agreeing registers or different bits.
 //!
 //! All loops take sketches as slices of words, so a loop over a matrix passes the rows of the matrix directly. All
 //! counts are exact, so every kernel gives the same number. [`Kernel::different_bits_of_rows`] compares one row with

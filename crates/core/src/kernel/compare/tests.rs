@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::heads::{Heads, MOST_PLANES};
 use super::*;
 
-/// Generates two rows that agree in many words, and in parts of the other words.
+/// Generates two rows. Many of their words are equal, and most other words agree in part.
 fn rows(words: Range<usize>) -> impl Strategy<Value = (Vec<u32>, Vec<u32>)> {
     let differences = [0, 0, 1, 0xff00, 0xffff, 0x0100_0001, 0x8000_0000, u32::MAX];
     vec((any::<u32>(), prop::sample::select(differences.to_vec())), words)

@@ -34,7 +34,8 @@ const BATCH: usize = u64::BITS as usize;
 const LANES: usize = 16;
 /// Number of bits of the first gap that are compared: as many as the significand of a 32-bit floating-point number has.
 const LOOK_BITS: u32 = 24;
-/// Factor above the rounding errors of the comparison, whose few operations err by at most 2⁻²⁴ each.
+/// Factor by which the comparison is widened for rounding errors. The comparison has few operations, and each operation
+/// errs by at most 2⁻²⁴.
 const ROUNDING: f64 = 1.0 + 1.0 / (1 << 16) as f64;
 /// Lower bound of the exponent of gaps: no gap is below 2 to this power.
 const LEAST_GAP_EXPONENT: i64 = -33;

@@ -38,7 +38,7 @@ use super::{Kernel, Kind};
 const LANES: usize = 16;
 /// Number of elements that are screened before contenders are listed.
 const PORTION: usize = 16;
-/// Number of lanes of four masks, which make one word of 64 bits.
+/// Number of lanes of four masks. Four masks make one word of 64 bits.
 const WORD: usize = 4 * LANES;
 /// Number of contenders that are finished together: enough to fill vectors, and few enough that smaller ranks, which
 /// lower the limits, are known soon.
@@ -51,9 +51,10 @@ const WAITING: usize = BATCH + WORD + 1;
 const FIRST_LIMIT: f64 = 6.0;
 /// Factor by which L grows from one round to the next.
 const NEXT_LIMIT: f64 = 16.0;
-/// Exponent of the scale of the filter, which computes 2²⁷·a·w: 11 + 11 bits for U₁U₂ and 5 for s.
+/// Exponent of the scale of the filter. The filter computes 2²⁷·a·w: 11 + 11 bits for U₁U₂ and 5 for s.
 const BOUND_BITS: f64 = 27.0;
-/// Factor above the rounding errors of the filter, whose few operations err by at most 2⁻²⁴ each.
+/// Factor by which the filter is widened for rounding errors. The filter has few operations, and each operation errs by
+/// at most 2⁻²⁴.
 const ROUNDING: f64 = 1.0 + 1.0 / (1 << 16) as f64;
 
 /// Shingles of a weighted set, as the sampling reads them.

@@ -83,7 +83,7 @@ fn parts<'b>(block: &Block, bytes: &'b Buffer) -> Result<(Message<'b>, Buffer), 
     Ok((message, body))
 }
 
-/// Reads the bytes of a message, whose place was checked when the file was opened.
+/// Reads the bytes of a message. The place of the message was checked when the file was opened.
 fn load(reader: &SourceReader, block: &Block) -> Result<Buffer> {
     let len = block.metaDataLength() as usize + block.bodyLength() as usize;
     let mut bytes = MutableBuffer::from_len_zeroed(len);

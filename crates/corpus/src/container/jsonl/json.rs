@@ -320,7 +320,7 @@ mod tests {
         assert_eq!(parse("\u{feff}  {\"text\": \"a\"}\r").unwrap().1, "a");
     }
 
-    /// Makes a member of an object, which is sometimes invalid.
+    /// Makes a member of an object. Some members are invalid.
     fn member() -> impl Strategy<Value = String> {
         let value = prop_oneof![
             8 => r#""[zé]{0,12}(\\n|\\u00e9|y){0,3}""#,

@@ -34,8 +34,8 @@ const LISTED: usize = 50;
 /// Maximum number of paths to texts in lists that are suggested instead of a path that has no list.
 const OFFERED: usize = 5;
 
-/// Returns the fields of a line, in order, as the paths that lead to them: through nested objects, and through the
-/// first element of each list that is not null. A name that cannot be written in a path is left out.
+/// Returns the fields of a line, in order, as paths. A path leads through nested objects, and through the first
+/// element of each list that is not null. A name that cannot be written in a path is left out.
 pub(crate) fn names(line: &str) -> Vec<String> {
     leaves(line).iter().map(|(path, _)| path.to_string()).collect()
 }

@@ -245,7 +245,7 @@ impl BatchRows<'_> {
         (row.text_bytes, row.document(options))
     }
 
-    /// Returns the row number `at` of these rows, counted from 0.
+    /// Returns the row with the index `at`, from 0.
     fn row(&self, at: usize, limit: u64) -> TableRow<'_> {
         TableRow::of(&self.batch.texts, self.rows.start + at, self.id(at), limit)
     }

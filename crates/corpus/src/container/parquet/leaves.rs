@@ -57,7 +57,7 @@ fn repetition(node: &Type) -> Repetition {
     if info.has_repetition() { info.repetition() } else { Repetition::REQUIRED }
 }
 
-/// Adds the columns of a field, whose name is the last name of the route.
+/// Adds the columns of a field. The last name of the route is the name of the field.
 fn add_field(field: &TypePtr, way: LeafPath, out: &mut Vec<Option<Leaf>>) {
     let way = match repetition(field) {
         Repetition::REQUIRED => way,

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::source::SourceReader;
 
 impl ParquetFile {
-    /// Decodes the wanted columns of some rows, which all lie in one row group.
+    /// Decodes the wanted columns of some rows. All these rows lie in one row group.
     pub(super) fn rows(&self, reader: &SourceReader, rows: Range<u64>) -> Result<TableRows> {
         let mut cells = Vec::new();
         for (wanted, column) in self.columns.all().enumerate() {

@@ -18,7 +18,7 @@ use bytes::Bytes;
 use super::levels::{PageLevels, begun};
 use crate::source::SourceReader;
 
-/// Buffer size of a read, which suffices for the header of a page.
+/// Buffer size of a read. A buffer of this size holds the header of a page.
 const HEADER_BYTES: usize = 1 << 10;
 
 /// Pages of a column chunk.

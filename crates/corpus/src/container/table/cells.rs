@@ -46,7 +46,7 @@ impl Cells {
         self.values.push(cell.unwrap_or(ArrowCell::Null));
     }
 
-    /// Returns the values at these places, in that order.
+    /// Returns the values at `places`, in the order of `places`.
     pub(crate) fn picked(self, places: impl Iterator<Item = Option<usize>>) -> Self {
         let cell = |place: Option<usize>| place.and_then(|place| self.values.get(place)).cloned();
         let values = places.map(|place| cell(place).unwrap_or(ArrowCell::Null)).collect();

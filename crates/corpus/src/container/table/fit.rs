@@ -296,7 +296,7 @@ fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
     })
 }
 
-/// Converts numbers to a type that holds all of them.
+/// Converts numbers to a type that holds every number.
 fn number<To: ArrowPrimitiveType>(array: &ArrayRef) -> Result<ArrayRef, ArrowError>
 where
     To::Native: Wide,

@@ -32,8 +32,8 @@ const SYNC_BYTES: u64 = 16 << 20;
 /// Bytes that end a record.
 const RECORD_END: &[u8] = b"\r\n\r\n";
 
-/// Writes the documents at these places, and the records that follow them. The places are in the order of their
-/// sources.
+/// Writes the documents at these places, and the records that follow the documents. The places are in the order of
+/// their sources.
 pub(super) fn copy(
     sources: &Sources,
     numbers: Range<u32>,

@@ -119,8 +119,8 @@ pub(crate) fn decide(records: &[Links], document: impl Fn(usize) -> RecordFate) 
     RecordFates { fates, revisits }
 }
 
-/// A breadth-first walk from the documents to the records that follow them. Each record and each id is visited once,
-/// so the time is proportional to the number of links.
+/// A breadth-first walk from the documents to the records that follow a document. Each record and each id is visited
+/// once, so the time is proportional to the number of links.
 struct CompanionWalk<'r> {
     records: &'r [Links],
     fates: Vec<Option<RecordFate>>,

@@ -160,7 +160,7 @@ impl WarcRecords {
         self.cuts.iter().zip(self.cuts.iter().skip(1)).map(|(from, to)| *from..*to)
     }
 
-    /// Returns the number of bytes from the first of these records to the end of the last.
+    /// Returns the number of bytes from the beginning of the first of these records to the end of the last record.
     pub(super) fn bytes_of(&self, numbers: &Range<usize>) -> u64 {
         self.start_of(numbers.end) - self.start_of(numbers.start)
     }

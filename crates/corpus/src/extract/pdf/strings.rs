@@ -9,7 +9,8 @@ const SIGNS: [char; 33] = [
     'Ł', 'Œ', 'Š', 'Ÿ', 'Ž', 'ı', 'ł', 'œ', 'š', 'ž', '\u{fffd}', '€',
 ];
 
-/// Decodes a string: UTF-16 or UTF-8 if it begins with a mark, else the encoding of PDF, which is mostly Latin-1.
+/// Decodes a string: UTF-16 or UTF-8 if the string begins with a byte order mark, else the encoding of PDF, which is
+/// mostly Latin-1.
 pub(super) fn decode(bytes: &[u8]) -> String {
     if let Some(rest) = bytes.strip_prefix(b"\xfe\xff") {
         let (pairs, _) = rest.as_chunks::<2>();

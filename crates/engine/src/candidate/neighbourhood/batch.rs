@@ -13,13 +13,13 @@ use crate::candidate::partners::Partners;
 use crate::error::Error;
 use crate::memory::WorkingMemory;
 
-/// Bytes per neighbourhood in a batch, without its shelves.
+/// Number of bytes per neighbourhood in a batch, without its shelves.
 const NEIGHBOURHOOD_BYTES: u64 = 512;
-/// Bytes per shelf, without its documents.
+/// Number of bytes per shelf, without its documents.
 const SHELF_BYTES: u64 = 48;
-/// Bytes per document on a shelf.
+/// Number of bytes per document on a shelf.
 const MEMBER_BYTES: u64 = 8;
-/// Bytes of text after which a resumable run ends a batch, which is a checkpoint.
+/// Number of bytes of text after which a resumable run ends a batch. The end of a batch is a checkpoint.
 const CHECKPOINT_BYTES: u64 = 256 << 20;
 /// Maximum number of batches that end because of their text. More batches would take too long, because loading a batch
 /// scans all groups.
@@ -174,7 +174,7 @@ pub(crate) struct NeighbourhoodRef<'a> {
     pub meeting: Meeting<'a>,
 }
 
-/// Shelves or pairs of a neighbourhood, whose documents are numbered in keeper order.
+/// Shelves or pairs of a neighbourhood. The documents of the neighbourhood are numbered in keeper order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Meeting<'a> {
     /// Shelves in memory.

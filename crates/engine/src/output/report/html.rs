@@ -85,7 +85,7 @@ fn cut(text: &str, most: usize) -> String {
 pub(super) enum TableColumn {
     /// Column of words.
     Words(&'static str),
-    /// Column of numbers, which are aligned to the right.
+    /// Column of numbers, aligned to the right.
     Numbers(&'static str),
 }
 

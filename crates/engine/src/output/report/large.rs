@@ -19,7 +19,7 @@ const COMPARED: usize = 3;
 /// Number of clusters, the largest first, whose passages are shown. The number is bounded because each cluster takes as
 /// long as reading a few documents.
 const WITH_PASSAGES: usize = 1000;
-/// Characters of a passage that are shown.
+/// Maximum number of characters of a passage that are shown.
 const SHOWN: usize = 400;
 
 /// Passage that the keeper shares with a member.

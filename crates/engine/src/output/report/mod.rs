@@ -131,7 +131,7 @@ impl ThisRun {
 struct ByKeeper<'a> {
     /// The removed documents.
     removed: Vec<&'a Removed>,
-    /// The documents of spared clusters, which are larger than `max_cluster`.
+    /// The documents of spared clusters. Spared clusters are larger than `max_cluster`.
     spared: Vec<&'a Removed>,
 }
 

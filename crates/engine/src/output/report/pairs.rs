@@ -17,9 +17,9 @@ use crate::verify::compare::compare;
 const SHOWN: usize = 20;
 /// Number of pairs that are tried, because some pairs have a document that is too long to be shown.
 const CHOSEN: usize = 3 * SHOWN;
-/// Characters shown at each end of a long stretch that only one document has.
+/// Number of characters shown at each end of a long stretch that only one document has.
 const OWN_ENDS: usize = 300;
-/// Characters shown at each end of a long stretch that both documents have.
+/// Number of characters shown at each end of a long stretch that both documents have.
 const SHARED_ENDS: usize = 120;
 /// Approximate bytes of the page that one document may take. The 40 documents of 20 pairs are most of the page.
 const SHOWN_BYTES: usize = 12 << 10;
@@ -116,7 +116,7 @@ fn article(
     ))
 }
 
-/// Sorts ranges and joins those that overlap. Passages may overlap, because neighbouring shingles do.
+/// Sorts ranges, and joins overlapping ranges. Passages may overlap, because neighbouring shingles do.
 fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_unstable_by_key(|range| range.start);
     let mut out: Vec<Range<usize>> = vec![];

@@ -111,7 +111,7 @@ fn most_repeated(run: &Findings<'_>) -> Result<Vec<(Reverse<u32>, u32, u64)>, Er
     Ok(most.into_items())
 }
 
-/// Samples the documents from `first` to `end` in evenly spread stretches; returns all of them if they are few.
+/// Samples the documents from `first` to `end` in evenly spread stretches; returns all documents if they are few.
 fn sample(first: u64, end: u64) -> impl Iterator<Item = u32> {
     let documents = end.saturating_sub(first);
     let starts = (0..STRETCHES).map(move |at| first + documents * at / STRETCHES);

@@ -69,7 +69,7 @@ pub(crate) struct DocumentColumns {
     pub(super) placed_rows: Option<Sketches>,
     /// Number of rows whose memory is touched.
     touched: usize,
-    /// Whether `rows` also holds the rows of earlier documents, which were borrowed by [`lend_rows`](Self::lend_rows).
+    /// Whether `rows` also holds the rows of earlier documents, borrowed by [`lend_rows`](Self::lend_rows).
     is_borrower: bool,
 }
 
@@ -184,8 +184,9 @@ impl DocumentColumns {
         }
     }
 
-    /// Swaps the rows into empty columns, which append theirs behind them until [`append`](Self::append) swaps all of
-    /// them back. Rows take nine tenths of a document's bytes, so only the small columns are copied.
+    /// Swaps the rows into empty columns. These columns append their rows behind the swapped rows, until
+    /// [`append`](Self::append) swaps all rows back. Rows take nine tenths of a document's bytes, so only the small
+    /// columns are copied.
     pub(super) fn lend_rows(&mut self, borrower: &mut Self) {
         // Without rows there is nothing to save, and a swap would lose memory that `reserve` has reserved.
         if self.len() > 0 {

@@ -13,7 +13,7 @@ use super::Documents;
 use crate::error::Error;
 use crate::memory::WorkingMemory;
 
-/// Bytes per id while ids are sorted by their hashes.
+/// Number of bytes per id while ids are sorted by their hashes.
 const SORTED_BYTES: u64 = 32;
 /// Separator between a repeated id and its number.
 const NUMBER_SIGN: char = '#';

@@ -104,14 +104,14 @@ impl Documents {
         self.len() == 0
     }
 
-    /// Returns the number of documents that have a text but no shingles, among those from `from` on.
+    /// Returns the number of documents that have a text but no shingles, among the documents from `from` on.
     #[must_use]
     pub fn without_shingles(&self, from: u32) -> u64 {
         let is_empty = |&document: &u32| !self.has_shingles(document) && self.has_text(document);
         (from..self.len() as u32).filter(is_empty).count() as u64
     }
 
-    /// Returns the number of documents whose text is null, among those from `from` on.
+    /// Returns the number of documents whose text is null, among the documents from `from` on.
     #[must_use]
     pub fn nulls(&self, from: u32) -> u64 {
         (from..self.len() as u32).filter(|&document| self.is_null(document)).count() as u64
@@ -229,7 +229,7 @@ impl Documents {
         })
     }
 
-    /// Returns the user's id of a document, which other documents may share; empty if there is none.
+    /// Returns the user's id of a document, which other documents may share; empty if the document has no id.
     pub(crate) fn raw_id(&self, document: u32) -> Result<Cow<'_, str>, Error> {
         Ok(match self.find_document(document) {
             DocumentLocation::Held(columns, at) => Cow::Borrowed(columns.user_id(at).unwrap_or_default()),

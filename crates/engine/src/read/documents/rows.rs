@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{DocumentLocation, Documents};
 use crate::error::Error;
 
-/// Bytes of rows on disk that one reader caches.
+/// Number of bytes of rows on disk that one reader caches.
 const CACHE_BYTES: usize = 4 << 20;
 
 /// Number of 32-bit words per cache line.

@@ -51,7 +51,7 @@ pub(crate) struct FileKind {
     pub made_by: &'static str,
 }
 
-/// Header of a stored file, which stands at its end.
+/// Header of a stored file, written at the end of the file.
 #[derive(Debug, Serialize, Deserialize)]
 struct StoreFooter {
     sections: BTreeMap<String, Range<u64>>,

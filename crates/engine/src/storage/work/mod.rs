@@ -283,7 +283,8 @@ pub fn refuse(folder: &Path, resume: bool) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns which outputs are folders, if the run in the folder ended while it put these outputs in place.
+/// Returns, for each output, whether it is a folder, if the run in the folder ended while it put these outputs in
+/// place.
 ///
 /// # Errors
 /// Fails with [`ErrorKind::Corpus`] or [`ErrorKind::File`] if the list of outputs cannot be read or is damaged.

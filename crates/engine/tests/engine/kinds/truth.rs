@@ -69,7 +69,7 @@ impl Truth {
         equal + similar
     }
 
-    /// Returns the number of documents that equal a kept document before them.
+    /// Returns the number of documents that equal an earlier kept document.
     fn repeats(&self, is_removed: impl Fn(u32) -> bool) -> f64 {
         let numbers = (0..).zip(&self.first);
         numbers.filter(|&(number, &first)| number != first && !is_removed(first)).count() as f64
@@ -92,9 +92,9 @@ impl Truth {
         self.pairs.iter().map(count).sum::<f64>() + self.repeats(&is_removed)
     }
 
-    /// Returns the number of kept documents that repeat a kept one before them. For components, these are the keepers
-    /// whose cluster has a document similar to one of an earlier cluster. `keeper` returns the kept document of a
-    /// removed one.
+    /// Returns the number of kept documents that repeat an earlier kept document. For components, these are the
+    /// keepers whose cluster has a document similar to one of an earlier cluster. `keeper` returns the kept document
+    /// of a removed one.
     pub fn missed(&self, cluster: Clustering, keeper: impl Fn(u32) -> Option<u32>) -> u64 {
         let missed: BTreeSet<u32> = self
             .pairs

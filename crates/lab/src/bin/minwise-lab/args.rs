@@ -22,19 +22,20 @@ pub enum Command {
     ///
     /// Classes: A follows from theory; B shows its shape on other data; C needs the data of the source; X contradicts itself.
     List,
-    /// Run experiments. The exit code is 1 if one has a verdict that its definition does not expect, and 2 if one fails; the others
-    /// still run.
+    /// Run experiments. The exit code is 1 if an experiment has a verdict that its definition does not expect, and 2 if
+    /// an experiment fails; all experiments run.
     Run(RunArgs),
     /// Make a corpus of any size whose near-duplicates are known: JSON lines of made-up words.
     Corpus(CorpusArgs),
-    /// Make a corpus many times as large as a real one, with the same share of duplicates: every copy spells its words with other letters.
+    /// Make a corpus many times as large as a real corpus, with the same share of duplicates: each copy of the corpus
+    /// spells its words with other letters.
     Enlarge(EnlargeArgs),
     /// Measure `minwise` with all cores of this machine, and print a table. The exit code is 1 if a target for sixteen cores is missed;
     /// fewer cores have no targets.
     Sixteen(SixteenArgs),
     /// Compare all sketches at equal bytes and at equal time on real documents, and write a page with pictures.
     Comparison(ComparisonArgs),
-    /// Write `index.html` into a folder that `run --output` wrote: one page, which needs nothing else.
+    /// Write `index.html` into a folder that `run --output` wrote: one page that opens without other files.
     Report {
         /// The folder.
         #[arg(value_name = "DIR")]
@@ -48,30 +49,32 @@ pub struct ComparisonArgs {
     #[arg(long, value_name = "DIR")]
     pub data: String,
 
-    /// Where `comparison.md` and the folder `comparison` go.
+    /// Write `comparison.md` and the folder `comparison` to this folder.
     #[arg(long, short, value_name = "DIR")]
     pub output: String,
 
-    /// Seeds of each sketch, 2 at least.
+    /// Number of seeds per sketch, at least 2.
     #[arg(long, value_name = "N", default_value = "8")]
     pub seeds: String,
 
-    /// Pairs of each tenth of similarity, at most.
+    /// Maximum number of pairs per tenth of similarity.
     #[arg(long, value_name = "N", default_value = "10")]
     pub pairs: String,
 
-    /// Threads to work with; one without it, because times are taken.
+    /// Number of threads. The default is one, because times are measured.
     #[arg(long, value_name = "N", default_value = "1")]
     pub threads: String,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct CorpusArgs {
-    /// Where the documents go: one file, compressed if it ends in `.gz`, `.zst`, `.bz2` or `.xz`; `-` for standard output.
+    /// Write the documents to this file, which is compressed if its name ends in `.gz`, `.zst`, `.bz2` or `.xz`; `-`
+    /// for standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: String,
 
-    /// Where the truth goes: for each copy its id, the id of its original, and their exact similarity by `words:5`.
+    /// Write the truth to this file: for each copy its id, the id of its original, and their exact similarity by
+    /// `words:5`.
     #[arg(long, value_name = "FILE")]
     pub truth: Option<String>,
 
@@ -79,15 +82,15 @@ pub struct CorpusArgs {
     #[arg(long, value_name = "N", default_value = "100000")]
     pub documents: String,
 
-    /// Words per document, on average.
+    /// Average number of words per document.
     #[arg(long, value_name = "N", default_value = "160")]
     pub words: String,
 
-    /// Share of documents that are copies of an earlier one.
+    /// Share of documents that are copies of an earlier document.
     #[arg(long, value_name = "SHARE", default_value = "0.2")]
     pub copies: String,
 
-    /// The most words that are replaced in a copy.
+    /// Maximum number of words that are replaced in a copy.
     #[arg(long, value_name = "N", default_value = "6")]
     pub edits: String,
 
@@ -95,15 +98,15 @@ pub struct CorpusArgs {
     #[arg(long, value_name = "N")]
     pub families: Option<String>,
 
-    /// Words of a form that every document begins with, besides its own.
+    /// Number of words of a form with which every document begins, besides its own words.
     #[arg(long, value_name = "N", default_value = "0")]
     pub form: String,
 
-    /// Make chains of N revisions, in each of which words of the one before are replaced, and no other copies.
+    /// Make chains of N revisions, and no other copies. Each revision replaces words of the revision before it.
     #[arg(long, value_name = "N", conflicts_with_all = ["copies", "families"])]
     pub revisions: Option<String>,
 
-    /// Seed of everything that is drawn; another seed gives another corpus.
+    /// Seed of the random numbers. Another seed gives another corpus.
     #[arg(long, value_name = "N", default_value = "1")]
     pub seed: String,
 
@@ -118,11 +121,12 @@ pub struct EnlargeArgs {
     #[arg(value_name = "FILE")]
     pub input: String,
 
-    /// Where the documents go: one file, compressed if it ends in `.gz`, `.zst`, `.bz2` or `.xz`; `-` for standard output.
+    /// Write the documents to this file, which is compressed if its name ends in `.gz`, `.zst`, `.bz2` or `.xz`; `-`
+    /// for standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: String,
 
-    /// Number of copies of the corpus. The first one has the words of the corpus.
+    /// Number of copies of the corpus. The first copy has the words of the corpus.
     #[arg(long, value_name = "N", default_value = "17")]
     pub times: String,
 
@@ -152,31 +156,32 @@ pub struct SixteenArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
-    /// Experiments, such as `002/figure-1`, or sources, such as `002`; all of them without any.
+    /// Experiments, such as `002/figure-1`, or sources, such as `002`. Default: all experiments.
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
 
-    /// The folder with outside data, unpacked. Experiments that need what is not there are skipped.
+    /// The folder with outside data, unpacked. Experiments whose data is missing are skipped.
     #[arg(long, value_name = "DIR")]
     pub data: Option<String>,
 
-    /// A Python that has other engines (`pip install datasketch gaoya rensa`), which `ours/dedup` runs beside this one.
+    /// A Python that has other engines (`pip install datasketch gaoya rensa`), which `ours/dedup` runs beside Minwise.
     #[arg(long, value_name = "PYTHON")]
     pub peers: Option<String>,
 
-    /// Fewer trials: all that needs no outside data in under three minutes on two cores.
+    /// Run fewer trials. Experiments without outside data then take under three minutes on two cores.
     #[arg(long)]
     pub quick: bool,
 
-    /// Where tables (CSV, Markdown) and pictures (SVG) go; earlier results of the same experiments there are replaced.
+    /// Write tables (CSV, Markdown) and pictures (SVG) to this folder. Earlier results of the same experiments in it
+    /// are replaced.
     #[arg(long, short, value_name = "DIR")]
     pub output: Option<String>,
 
-    /// Pictures as PNG too, with the fonts of this machine.
+    /// Also write pictures as PNG, with the fonts of this machine.
     #[arg(long, requires = "output")]
     pub png: bool,
 
-    /// Threads to work with; all cores without it. Results do not depend on it.
+    /// Number of threads. Default: one per core. Results do not depend on this number.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub threads: Option<String>,
 
@@ -186,11 +191,11 @@ pub struct RunArgs {
 
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub struct MessageArgs {
-    /// No progress and no summary; errors and warnings only.
+    /// Print errors and warnings only: no progress and no summary.
     #[arg(long, short)]
     pub quiet: bool,
 
-    /// How messages on standard error are written.
+    /// Write messages to standard error in this format.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub log: LogFormat,
 }

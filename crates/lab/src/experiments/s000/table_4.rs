@@ -41,7 +41,7 @@ struct Published {
 /// Method that is not drawn, because its curve lies between two others.
 const BETWEEN: &str = "s = 4";
 
-/// Estimates of one method for near-duplicates and for other pairs, one of each per family.
+/// Estimates of one method. Each family gives one estimate for a pair of near-duplicates, and one for another pair.
 struct Estimates {
     label: String,
     near: Vec<f64>,

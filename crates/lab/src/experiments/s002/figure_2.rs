@@ -116,7 +116,7 @@ fn factor(f: f64, r: f64, similarity: f64) -> f64 {
     storage_factor(similarity, &Fraction(f).groups(REGISTERS, r), Combination::Pooled)
 }
 
-/// Counts the mixtures whose factor is lower than those of one bit and of two bits, over a grid of similarities.
+/// Counts, over a grid of similarities, the mixtures whose factor is lower than the factors of one bit and of two bits.
 fn mixtures(settings: &Settings, factor_of: impl Fn(f64, f64, f64) -> f64) -> usize {
     let mut beaten = 0;
     for &r in &settings.shares {

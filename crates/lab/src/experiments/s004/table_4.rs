@@ -123,8 +123,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
 
 /// Returns the rates of the source under their usual names and under the names of the source (E-44).
 ///
-/// Misses are compared with the printed ones only if the copies are those of the source (`is_theirs`), because the
-/// similarities of generated copies are chosen.
+/// Misses are compared with the printed misses only if the copies are the copies of the source (`is_theirs`), because
+/// the similarities of generated copies are chosen.
 fn rates(rows: &[QueryRow], published: &Published, documents: usize, is_theirs: bool) -> (Table, Vec<Check>) {
     let mut table = Table::new(
         "rates",

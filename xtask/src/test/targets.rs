@@ -60,9 +60,9 @@ done
 const EMULATOR: &str = "qemu-aarch64";
 /// The folder of the libraries for ARM. The packages of the C compiler put them there.
 const LIBRARIES: &str = "/usr/aarch64-linux-gnu";
-/// The emulated tests of `minwise`, beside its unit tests: golden values, laws that all sketches obey, and the filter and the
-/// weighted sketches, whose code computes with floating-point numbers.
-const EMULATED: [&str; 4] = ["vectors", "conformance", "filter", "weighted"];
+/// The emulated tests of `minwise`, beside its unit tests: golden values, laws that all sketches obey, and the filter, which
+/// computes with floating-point numbers. The test `weighted` passes, too, but takes four minutes.
+const EMULATED: [&str; 3] = ["vectors", "conformance", "filter"];
 /// Cases per property, where the usual number is 256, because emulated code takes about ten times as long.
 const CASES: &str = "32";
 

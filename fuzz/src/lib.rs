@@ -4,7 +4,7 @@
 //! libFuzzer search for such bytes. `tests/smoke.rs` tries some thousands of damaged seeds on any compiler.
 //!
 //! Files of Minwise have checksums of every byte, so damage is found before anything is decoded. To reach the
-//! decoders, damaged files get new checksums ([`seal`](minwise_engine::seal)).
+//! decoders, damaged files get new checksums ([`minwise_engine::seal`]).
 
 #![allow(clippy::missing_panics_doc, reason = "a target fails by panicking")]
 

@@ -153,11 +153,16 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
         printer,
         ["it was not checked", "they were not checked"],
     )?;
-    Ok(match (are_permitted, found) {
+    Ok(exit_code(are_permitted, found))
+}
+
+/// Returns the exit code of a check that found matches for `found` documents.
+fn exit_code(are_permitted: bool, found: u64) -> Exit {
+    match (are_permitted, found) {
         (false, _) => Exit::Error,
         (true, 1..) => Exit::Finding,
         (true, 0) => Exit::Done,
-    })
+    }
 }
 
 /// Queue of documents to be checked. All threads check the documents of the queue, and `take` receives the results in order.

@@ -8,7 +8,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use minwise::figure::{counted, grouped, size};
 use minwise_corpus::{Corpus, SameId, Scratch, visible};
 use minwise_engine::{Observer, Stage, parallel};
-use minwise_index::{Added, DocumentBatch, NewDocument};
+use minwise_index::{Added, DocumentBatch, NewDocument, Statistics};
 
 use crate::Exit;
 use crate::args::IndexAddArgs;
@@ -62,15 +62,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     let (mut batch, mut nulls, mut skipped) = (DocumentBatch::default(), 0, 0);
     let prepare = |scratch: &mut Scratch, number: usize| -> Result<Ready, Failure> {
         let mut read = documents::read(&corpus, &chunks[number], &options.value_fields, scratch)?;
-        let mut nameless = vec![];
-        for (at, (source, line, document)) in read.documents.iter_mut().enumerate() {
-            named.fetch_add(u64::from(documents::annotate(document, &sheet)), Ordering::Relaxed);
-            if document.id.is_empty() {
-                let mut known = NewDocument::default().metadata(document.metadata.clone());
-                known.title.clone_from(&document.title);
-                nameless.push((at, *source, *line, known));
-            }
-        }
+        let nameless = annotated(&mut read, &sheet, &named);
         let source = chunks[number].source();
         let bytes = read.documents.iter().map(|(.., document)| document.text.len() as u64).sum();
         let documents: Vec<_> = read.documents.into_iter().map(|(.., document)| document).collect();
@@ -132,18 +124,10 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     }));
     let mut lines = SummaryLines::default();
     lines.line("read", format!("{}{}", counted(read, "document"), summary::with_nulls(nulls)));
-    let Added { new, replaced, unchanged, .. } = total;
-    let added =
-        format!("{} added, {} replaced, {} unchanged", grouped(new), grouped(replaced), grouped(unchanged));
-    lines.line("documents", added);
+    lines.line("documents", described(total));
     lines.line("rejected", counted(rejects.count(), "record"));
     lines.optional("skipped", summary::skipped(skipped_files, skipped, args.messages.verbose));
-    let documents = counted(statistics.documents, "document");
-    let [text, disk] = [statistics.text_bytes, statistics.disk_bytes].map(size);
-    lines.line(
-        "archive",
-        format!("{documents}, {text} of text, {disk} on disk in `{}`", visible(&args.folder)),
-    );
+    lines.line("archive", archive_line(&statistics, &args.folder));
     lines.line("time", summary::time(elapsed, read, 0));
     printer.note(&lines.to_string());
     printer.skipped(corpus.skipped());
@@ -156,6 +140,38 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     };
     let are_permitted = rejects.finish((&corpus, read), list, permitted, printer, hints)?;
     Ok(if are_permitted { Exit::Done } else { Exit::Error })
+}
+
+/// Gives the documents of a chunk the metadata of the sheet, and counts in `named` the documents that the sheet has. Returns the documents
+/// without an id, as [`Ready::nameless`] has them.
+fn annotated(
+    read: &mut documents::ChunkDocuments,
+    sheet: &documents::Sheet,
+    named: &AtomicU64,
+) -> Vec<(usize, u32, u64, NewDocument)> {
+    let mut nameless = vec![];
+    for (at, (source, line, document)) in read.documents.iter_mut().enumerate() {
+        named.fetch_add(u64::from(documents::annotate(document, sheet)), Ordering::Relaxed);
+        if document.id.is_empty() {
+            let mut known = NewDocument::default().metadata(document.metadata.clone());
+            known.title.clone_from(&document.title);
+            nameless.push((at, *source, *line, known));
+        }
+    }
+    nameless
+}
+
+/// Formats the numbers of added documents.
+fn described(total: Added) -> String {
+    let Added { new, replaced, unchanged, .. } = total;
+    format!("{} added, {} replaced, {} unchanged", grouped(new), grouped(replaced), grouped(unchanged))
+}
+
+/// Formats the size of the archive.
+fn archive_line(statistics: &Statistics, folder: &str) -> String {
+    let documents = counted(statistics.documents, "document");
+    let [text, disk] = [statistics.text_bytes, statistics.disk_bytes].map(size);
+    format!("{documents}, {text} of text, {disk} on disk in `{}`", visible(folder))
 }
 
 /// Refuses inputs in which two files of different folders have the same relative path. Longer ids would distinguish

@@ -1,8 +1,5 @@
 //! Checks plain words: sentences in comments, docstrings, help, the `OpenAPI` document and Markdown keep the rules that
-//! a pattern can check.
-//!
-//! Files below [`CLEAN`] must keep the rules. In all other files, violations are counted and the count is printed, so
-//! that the list can grow until it covers the tree. New commits must have a short subject and a body.
+//! a pattern can check. New commits must have a short subject and a body.
 
 mod commits;
 mod passages;
@@ -17,20 +14,6 @@ use passages::{Language, Passage};
 
 use crate::run::root;
 
-/// Files and folders without a sentence that breaks a rule. If a new text breaks a rule, the text is changed.
-const CLEAN: [&str; 11] = [
-    "ARCHITECTURE.md",
-    "CONTRIBUTING.md",
-    "GLOSSARY.md",
-    "README.md",
-    "SECURITY.md",
-    "crates/core",
-    "docs/concepts",
-    "docs/reference/memory.md",
-    "docs/sources",
-    "vectors",
-    "xtask/src/words",
-];
 /// Folders whose texts are read.
 const FOLDERS: [&str; 9] =
     ["bench", "crates", "docs", "examples", "fuzz", "python", "tests", "vectors", "xtask"];
@@ -38,26 +21,15 @@ const FOLDERS: [&str; 9] =
 const NOT_OURS: [&str; 7] =
     [".pytest_cache", ".venv", "__pycache__", "dist", "node_modules", "target", "texts"];
 
-/// Refuses sentences in clean files that break a rule, and prints the number of such sentences in all other files.
+/// Refuses sentences that break a rule.
 pub fn check() -> Result<()> {
-    let mut wrong = vec![];
-    let (mut sentences, mut left, mut left_files) = (0, 0, 0);
+    let (mut wrong, mut sentences) = (vec![], 0);
     for file in files()? {
         let Some(language) = Language::of(&file) else { continue };
         let name = file.strip_prefix(root()).unwrap_or(&file).to_string_lossy().replace('\\', "/");
         let text = fs_err::read_to_string(&file)?;
         let found = problems(&passages::of(&text, language), &mut sentences);
-        if is_clean(&name) {
-            wrong.extend(found.into_iter().map(|(line, problem)| format!("  {name}:{line}: {problem}")));
-        } else {
-            left += found.len();
-            left_files += usize::from(!found.is_empty());
-            if std::env::var_os("MINWISE_WORDS").is_some() {
-                for (line, problem) in &found {
-                    println!("{name}:{line}: {problem}");
-                }
-            }
-        }
+        wrong.extend(found.into_iter().map(|(line, problem)| format!("  {name}:{line}: {problem}")));
     }
     ensure!(
         wrong.is_empty(),
@@ -65,10 +37,7 @@ pub fn check() -> Result<()> {
         wrong.len(),
         wrong.join("\n")
     );
-    println!(
-        "words: {sentences} sentences; none breaks a rule in the clean files; {left} do in {left_files} other files \
-         (MINWISE_WORDS=1 lists them)"
-    );
+    println!("words: {sentences} sentences, and none breaks a rule");
     Ok(())
 }
 
@@ -92,13 +61,6 @@ fn shortened(sentence: &str) -> String {
         shown.push('…');
     }
     shown
-}
-
-/// Reports whether a file is listed in [`CLEAN`] or lies below a listed folder.
-fn is_clean(name: &str) -> bool {
-    CLEAN
-        .iter()
-        .any(|clean| name.strip_prefix(clean).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
 }
 
 /// Returns all files that may have texts, in a fixed order.
@@ -135,12 +97,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_and_files_are_clean_as_a_whole() {
-        assert!(is_clean("vectors/hash.toml") && is_clean("vectors"));
-        assert!(!is_clean("vectors2/hash.toml") && !is_clean("vectors.rs") && !is_clean("none.md"));
-    }
-
-    #[test]
     fn problems_have_their_lines() {
         let text = "/// A word.\n///\n/// What is long is not loaded. Texts stay.\nfn a() {}\n";
         let mut sentences = 0;
@@ -150,12 +106,5 @@ mod tests {
             found,
             [(3, "begin with the subject, not with `What`: What is long is not loaded.".to_owned())]
         );
-    }
-
-    #[test]
-    fn every_clean_entry_exists() {
-        for clean in CLEAN {
-            assert!(root().join(clean).exists(), "{clean}");
-        }
     }
 }

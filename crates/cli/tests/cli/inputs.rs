@@ -16,7 +16,7 @@ fn compression_is_told_by_content_not_by_name() {
     assert_eq!(ids(run.text()), ["a", "b", "c", "d", "e"]);
 }
 
-/// `cat a.gz b.gz > both.gz` makes a valid gzip file. The same holds for zstd.
+/// `cat a.gz b.gz > both.gz` makes a valid gzip file. Files of zstd can be joined in this way, too.
 #[test]
 fn files_that_were_joined_while_compressed_are_read_to_the_end() {
     let (a, b) = (record("a", &prose(1, 9)), record("b", &prose(2, 9)));

@@ -46,8 +46,7 @@ fn with_type(field: &Field, kind: DataType) -> FieldRef {
     Arc::new(field.clone().with_data_type(kind))
 }
 
-/// A column of two sources that does not fit: the path of the column, and its types in the first and the second
-/// source.
+/// A column whose types in two inputs do not fit: the path of the column, and its type in each of the two inputs.
 pub(crate) type Misfit = (String, DataType, DataType);
 
 /// Merges the columns of two sources. The columns of the first source come first.

@@ -956,6 +956,10 @@ fn check() {
               the folder of `dedup --work` if there is one, and to the temporary folder of the system
               otherwise
 
+    Resources:
+      -j, --threads <N>
+              Use N threads. Without the option, Minwise uses one thread per core
+
     Messages:
       -q, --quiet
               Print errors and warnings only: no progress and no summary

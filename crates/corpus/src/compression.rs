@@ -8,7 +8,7 @@ use crate::refusal::Refusal;
 /// Largest Zstandard window that is accepted, as a power of two. The limit is the largest window of the format,
 /// which `zstd --long=31` uses.
 #[cfg(feature = "zstd")]
-const ZSTD_WINDOW_LOG_MAX: u32 = 31;
+pub(crate) const ZSTD_WINDOW_LOG_MAX: u32 = 31;
 
 /// Compression of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -89,6 +89,8 @@ mod extract;
 mod field;
 mod format;
 mod found;
+#[cfg(feature = "zstd")]
+mod frames;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;

@@ -58,6 +58,8 @@ pub struct ReadOptions {
     /// Folder for temporary files with decompressed and piped inputs. Default: the system's folder for temporary
     /// files.
     pub spool_dir: Option<PathBuf>,
+    /// Number of threads that decompress a Zstandard file of several frames while it is opened. Default: 1.
+    pub threads: usize,
 }
 
 setters!(ReadOptions {
@@ -89,6 +91,8 @@ setters!(ReadOptions {
     /// Whether a file that cannot be read is an error if it was found in a folder or by a pattern. A file that was
     /// named and cannot be read is always an error. Default: false, and the file is a [`Reject`](crate::Reject).
     strict: bool,
+    /// Number of threads that decompress a Zstandard file of several frames while it is opened. Default: 1.
+    threads: usize,
     ;
     /// Byte between the fields of CSV and TSV. Default: a tab in TSV; in CSV, the first of comma, semicolon and tab
     /// with which the header has the wanted columns.
@@ -116,6 +120,7 @@ impl ReadOptions {
             // `strict` decides only whether an unreadable file is an error, not which documents there are.
             strict: _,
             spool_dir: _,
+            threads: _,
         } = self;
         let delimiter = delimiter.map_or_else(|| "none".to_owned(), |delimiter| delimiter.to_string());
         [
@@ -153,6 +158,7 @@ impl Default for ReadOptions {
             nulls: Nulls::default(),
             strict: false,
             spool_dir: None,
+            threads: 1,
         }
     }
 }

@@ -31,6 +31,8 @@ use crate::container::{self, HEAD_BYTES, LOOK_BYTES, Opening};
 use crate::error::{Error, ErrorKind, Result, SPOOL, STDIN};
 use crate::extract::{NUL_LOOK_BYTES, has_many_nuls};
 use crate::format::{Format, InputFormat, Layout};
+#[cfg(feature = "zstd")]
+use crate::frames;
 use crate::members::MemberReader;
 use crate::memory::InMemory;
 use crate::options::ReadOptions;
@@ -496,9 +498,7 @@ impl Resolver<'_> {
             }
             Some(compression) if !container::of(format)?.reads_compressed() => {
                 self.check_format(format, &name)?;
-                let mut decoder =
-                    open_decoder(compression, BufReader::with_capacity(READ_BYTES, &file), &name)?;
-                let spooled = self.spool.append(&name, Some(compression), &mut decoder, self.observer)?;
+                let spooled = self.spool_file(&name, &file, size_bytes, compression)?;
                 spooled_source(name, id_start, origin, spooled, format)
             }
             Some(_) | None => {
@@ -510,6 +510,30 @@ impl Resolver<'_> {
         };
         self.push(source, format)?;
         Ok(None)
+    }
+
+    /// Decompresses a file to the spool.
+    fn spool_file(
+        &mut self,
+        name: &str,
+        file: &File,
+        size_bytes: u64,
+        compression: Compression,
+    ) -> Result<Spooled> {
+        let (spool, observer) = (&mut self.spool, self.observer);
+        #[cfg(feature = "zstd")]
+        if compression == Compression::Zstd
+            && self.options.threads > 1
+            && size_bytes >= frames::LEAST_FILE_BYTES
+        {
+            return frames::with_reader(file, self.options.threads, |reader| {
+                spool.append(name, Some(compression), reader, observer)
+            });
+        }
+        #[cfg(not(feature = "zstd"))]
+        let _ = size_bytes;
+        let mut decoder = open_decoder(compression, BufReader::with_capacity(READ_BYTES, file), name)?;
+        spool.append(name, Some(compression), &mut decoder, observer)
     }
 
     /// Copies a source to the spool and adds it, because the source can be read only once and only forwards.

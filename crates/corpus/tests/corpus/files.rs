@@ -112,6 +112,35 @@ fn threads_share_a_corpus() {
     });
 }
 
+/// Several threads decompress a large Zstandard file of several frames. The documents are those of the plain file.
+#[test]
+fn threads_decompress_frames() {
+    let folder = Folder::new();
+    let word = |n: u64| format!("{:x} ", n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24);
+    let line = |n: u64| format!("{{\"text\":\"{}\"}}\n", (50 * n..50 * n + 50).map(word).collect::<String>());
+    let plain: String = (0..20_000).map(line).collect();
+    let frames: Vec<u8> = plain.as_bytes().chunks(700_000).flat_map(zst).collect();
+    assert!(frames.len() > 5 << 20, "{} bytes", frames.len());
+    folder.write("a.jsonl", &plain);
+    folder.write("b.jsonl.zst", &frames);
+    let texts = |name: &str, threads: usize| -> Vec<String> {
+        let corpus = folder.open_with(&[name], &ReadOptions::default().threads(threads)).unwrap();
+        scan(&corpus, 1 << 20).iter().map(|record| record.text().to_owned()).collect()
+    };
+    let expected = texts("a.jsonl", 1);
+    assert_eq!(expected.len(), 20_000);
+    for threads in [1, 2, 7] {
+        assert!(texts("b.jsonl.zst", threads) == expected, "{threads} threads");
+    }
+    folder.write("cut.jsonl.zst", &frames[..frames.len() - 1]);
+    let errors = [1, 3].map(|threads| {
+        let error =
+            folder.open_with(&["cut.jsonl.zst"], &ReadOptions::default().threads(threads)).unwrap_err();
+        error.to_string()
+    });
+    assert_eq!(errors[0], errors[1]);
+}
+
 #[test]
 fn many_files_need_not_be_open_at_once() {
     let folder = Folder::new();

@@ -158,7 +158,7 @@ impl AccuracyRun {
     /// - [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
     pub fn execute(self, observer: &dyn Observer) -> Result<AccuracyOutcome, Error> {
         let Self { options, mut plan } = self;
-        let corpus = options.inputs.open(vec![], plan.temporary.as_deref(), observer)?;
+        let corpus = options.inputs.open(vec![], plan.temporary.as_deref(), plan.threads, observer)?;
         let mut spec = plan.key.spec;
         plan.weighing = options.inputs.weigh(&mut spec, Some(&corpus), plan.threads, observer)?;
         plan.key.spec = spec;

@@ -160,7 +160,7 @@ impl DedupRun {
             spool_dir.get_or_insert_with(|| folder.clone());
         }
         plan.temporary.clone_from(&spool_dir);
-        let corpus = inputs.open(plan.value_fields(), spool_dir.as_deref(), &stopwatch)?;
+        let corpus = inputs.open(plan.value_fields(), spool_dir.as_deref(), plan.threads, &stopwatch)?;
         let claim = work.as_ref().map(|work| Claim::new(&work.folder)).transpose()?;
         // All refusals come before the long work begins.
         let folder = work.as_ref().map(|work| work.folder.as_path());

@@ -109,11 +109,12 @@ impl Inputs {
         &self,
         value_fields: Vec<FieldPath>,
         spool_dir: Option<&Path>,
+        threads: usize,
         observer: &dyn Observer,
     ) -> Result<Corpus, Error> {
         observer.begin(Stage::Open, 0);
         let spool_dir = spool_dir.map(Path::to_owned);
-        let options = self.options.clone().value_fields(value_fields).spool_dir(spool_dir);
+        let options = self.options.clone().value_fields(value_fields).spool_dir(spool_dir).threads(threads);
         let corpus = Corpus::open_against(&self.against, &self.inputs, &options, observer)?;
         observer.end(Stage::Open);
         Ok(corpus)

@@ -151,7 +151,7 @@ impl PairsRun {
         let PairsOptions { inputs, settings: _, of, output, format, overwrite: replace } = options;
         let spool_dir = plan.temporary.take().or_else(|| inputs.options.spool_dir.clone());
         plan.temporary.clone_from(&spool_dir);
-        let corpus = inputs.open(vec![], spool_dir.as_deref(), observer)?;
+        let corpus = inputs.open(vec![], spool_dir.as_deref(), plan.threads, observer)?;
         if let Some(Destination::Path(path)) = &output {
             refuse_overlap(&corpus, path)?;
         }

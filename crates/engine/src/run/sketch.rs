@@ -115,7 +115,7 @@ impl SketchRun {
     pub fn execute(self, observer: &dyn Observer) -> Result<SketchOutcome, Error> {
         let Self { options, plan } = self;
         let SketchOptions { inputs, spec, output, overwrite: replace, .. } = options;
-        let corpus = inputs.open(vec![], plan.temporary.as_deref(), observer)?;
+        let corpus = inputs.open(vec![], plan.temporary.as_deref(), plan.threads, observer)?;
         refuse_overlap(&corpus, &output)?;
         // The output is created first, so that an existing file is refused before the long work begins.
         let file = sketch_file::create(&output, overwrite(replace))?;

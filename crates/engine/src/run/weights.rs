@@ -101,7 +101,7 @@ impl WeightsRun {
     pub fn execute(self, observer: &dyn Observer) -> Result<WeightsOutcome, Error> {
         let WeightsOptions { inputs, spec, output, overwrite: replace, .. } = self.options;
         let temporary = inputs.options.spool_dir.clone();
-        let corpus = inputs.open(vec![], temporary.as_deref(), observer)?;
+        let corpus = inputs.open(vec![], temporary.as_deref(), self.threads, observer)?;
         refuse_overlap(&corpus, &output)?;
         let file = weigh::create(&output, overwrite(replace))?;
         let counted = weigh::count(&corpus, &spec, self.threads, temporary.as_deref(), file, observer)?;

@@ -66,6 +66,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let wanted = wanted.map(String::as_str).collect::<Vec<_>>().join(",");
     let fields = settings::fields("--exclude", &wanted, &mut problems);
     let threads = settings::threads(&args.threads, &mut problems);
+    reading.threads = threads;
     let permitted = settings::max_rejects(args.max_rejects.as_deref(), &mut problems);
     problems.finish()?;
 

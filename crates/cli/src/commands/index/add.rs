@@ -43,6 +43,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     let fields = args.meta_fields.as_deref().unwrap_or_default();
     options.value_fields = settings::fields("--meta-fields", fields, &mut problems);
     let threads = settings::threads(&args.threads, &mut problems);
+    options.threads = threads;
     let permitted = settings::max_rejects(args.max_rejects.as_deref(), &mut problems);
     problems.finish()?;
 

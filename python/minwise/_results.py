@@ -668,7 +668,7 @@ class Dedup(Generic[D]):
             state["index"], state["of"], state["similarity"], state["ids"], len(mask), state["references"]
         )
         rejects = tuple(Reject(*reject) for reject in state["rejects"])
-        # Pickles of the first version that lack `annotated` come from runs without annotations.
+        # Pickles of earlier builds lack `annotated`, because their runs made no annotations.
         summary = Summary({"annotated": False, **state["summary"]})
         self.__init__(None, None, mask, decisions, rejects, summary)  # type: ignore[misc]
 

@@ -2,10 +2,8 @@
 
 use std::fs::File;
 use std::io;
-use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 use tempfile::TempDir;
 
@@ -43,31 +41,6 @@ impl Temporary {
     pub fn append(&self, bytes: &[u8]) -> Result<u64> {
         let begin = self.size_bytes.fetch_add(bytes.len() as u64, Ordering::AcqRel);
         write_at(&self.file, begin, bytes).map_err(|error| Error::io("write", TEMPORARY, error))?;
-        Ok(begin)
-    }
-
-    /// Writes bytes at the end of the file with several threads. Returns the offset at which they begin.
-    ///
-    /// # Errors
-    /// Fails where [`append`](Self::append) does.
-    pub fn append_with(&self, bytes: &[u8], threads: usize) -> Result<u64> {
-        /// Minimum number of bytes per thread, because starting a thread takes as long as writing some fewer bytes.
-        const LEAST_BYTES: usize = 1 << 20;
-        let part = bytes.len().div_ceil(threads.max(1)).max(LEAST_BYTES);
-        if part >= bytes.len() {
-            return self.append(bytes);
-        }
-        let begin = self.size_bytes.fetch_add(bytes.len() as u64, Ordering::AcqRel);
-        let written: io::Result<()> = thread::scope(|scope| {
-            let parts = bytes.chunks(part).zip((begin..).step_by(part));
-            let workers: Vec<_> =
-                parts.map(|(part, offset)| scope.spawn(move || write_at(&self.file, offset, part))).collect();
-            // All threads are joined before the first error is returned.
-            let written =
-                workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            written.collect::<Vec<_>>().into_iter().collect()
-        });
-        written.map_err(|error| Error::io("write", TEMPORARY, error))?;
         Ok(begin)
     }
 
@@ -124,23 +97,6 @@ mod tests {
         assert_eq!(&out, b"three");
         assert!(temporary.read_exact_at(4, &mut out).is_err());
         assert!(fs_err::read_dir(folder.path()).unwrap().next().is_none(), "it has no name");
-    }
-
-    #[test]
-    fn threads_append_the_same_bytes() {
-        let folder = tempfile::tempdir().unwrap();
-        let temporary = Temporary::create(Some(folder.path())).unwrap();
-        let bytes: Vec<u8> =
-            (0..(5 << 20) + 17u32).map(|at| (at.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect();
-        let mut end = 0;
-        for (len, threads) in [(0, 3), (100, 3), (bytes.len(), 1), (bytes.len(), 2), (bytes.len(), 16)] {
-            assert_eq!(temporary.append_with(&bytes[..len], threads).unwrap(), end);
-            let mut out = vec![0; len];
-            temporary.read_exact_at(end, &mut out).unwrap();
-            assert!(out == bytes[..len], "{len} bytes, {threads} threads");
-            end += len as u64;
-        }
-        assert_eq!(temporary.size_bytes(), end);
     }
 
     #[test]

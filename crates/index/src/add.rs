@@ -141,26 +141,29 @@ fn in_portions<P: Send, T: Send>(
         return Ok(made.into_iter().flatten().collect());
     }
     let next = Mutex::new(portions.into_iter().enumerate());
-    let run = || -> Result<Vec<(usize, Vec<T>)>> {
+    let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let run = || {
         let mut done = vec![];
-        loop {
-            let taken = next.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some((at, portion)) = taken else { return Ok(done) };
-            done.push((at, work(portion)?));
+        while let Some((at, portion)) = take() {
+            let made = work(portion);
+            if made.is_err() {
+                // No further portion is begun. All earlier portions were taken, so the first error is among the results.
+                while take().is_some() {}
+            }
+            done.push((at, made));
         }
+        done
     };
-    let mut made = thread::scope(|scope| {
+    let mut made: Vec<(usize, Result<Vec<T>>)> = thread::scope(|scope| {
         let workers: Vec<_> = (0..threads.min(count)).map(|_| scope.spawn(run)).collect();
-        let joined =
-            workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        // All threads are joined before the first error is returned.
-        joined.collect::<Vec<_>>().into_iter().collect::<Result<Vec<_>>>()
-    })?
-    .into_iter()
-    .flatten()
-    .collect::<Vec<_>>();
+        let joined = |worker: thread::ScopedJoinHandle<'_, _>| {
+            worker.join().unwrap_or_else(|panic| resume_unwind(panic))
+        };
+        workers.into_iter().flat_map(joined).collect()
+    });
     made.sort_unstable_by_key(|(at, _)| *at);
-    Ok(made.into_iter().flat_map(|(_, made)| made).collect())
+    let made: Vec<Vec<T>> = made.into_iter().map(|(_, made)| made).collect::<Result<_>>()?;
+    Ok(made.into_iter().flatten().collect())
 }
 
 /// Cuts documents into portions.
@@ -559,4 +562,50 @@ pub(crate) fn posting_rows(space: KeyspaceName, sequence: u64, postings: Vec<(u6
 
 pub(crate) fn words_to_bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn portions_keep_their_order_and_the_first_error_is_returned() {
+        for threads in [1, 2, 7] {
+            let twice = in_portions((0..100).collect(), threads, |n: usize| Ok(vec![n, n])).unwrap();
+            assert_eq!(twice, (0..100).flat_map(|n| [n, n]).collect::<Vec<_>>());
+            let work = |bytes: usize| {
+                thread::sleep(std::time::Duration::from_micros(if bytes == 20 { 3000 } else { 10 }));
+                if bytes < 20 {
+                    Ok(vec![bytes])
+                } else {
+                    Err(ErrorKind::TextTooLong { id: String::new(), bytes }.into())
+                }
+            };
+            let error = in_portions((0..1000).collect(), threads, work).unwrap_err();
+            assert!(
+                matches!(error.kind(), ErrorKind::TextTooLong { bytes: 20, .. }),
+                "{threads} threads: {error}"
+            );
+        }
+    }
+
+    #[test]
+    fn windows_are_counted_beside_the_commit() {
+        let tables = [1, 4].map(|threads| {
+            let folder = tempfile::tempdir().unwrap();
+            let index = Index::create(folder.path().join("a"), &crate::IndexSettings::default()).unwrap();
+            for batch in 0..3 {
+                let text = |n: usize| {
+                    (0..60).map(|at| format!("w{}x{at}", n % 4 + batch)).collect::<Vec<_>>().join(" ")
+                };
+                let documents: Vec<_> =
+                    (0..40).map(|n| NewDocument::new(format!("{batch}-{n}"), text(n))).collect();
+                index.add(&documents, 0, threads).unwrap();
+            }
+            assert_eq!(index.write().pending.1, Vec::<u64>::new());
+            index.frequencies().unwrap()
+        });
+        assert!(tables[0] == tables[1]);
+        assert_eq!((tables[0].short_by(), tables[0].documents()), (3, 120));
+    }
 }

@@ -125,6 +125,33 @@ fn threads_check_documents_in_order() {
     }
 }
 
+/// A failure while reading does not hide the results of the documents before it.
+#[test]
+fn documents_before_a_failure_are_checked() {
+    let desk = archive();
+    desk.write("a.jsonl", (0..43).map(|n| record(&format!("r{n}"), &prose(n % 9, 50))).collect::<String>());
+    desk.write("b.jsonl", "{\"id\":\"x\",\"text\":null}\n");
+    for threads in [1, 2, 5] {
+        let options = format!("--null error --format jsonl -q -j {threads}");
+        let run = desk.run(&format!("check a.jsonl b.jsonl --index archive {options}")).exit(2);
+        assert_eq!(run.text().lines().count(), 43, "{threads} threads: {run}");
+    }
+}
+
+/// Batches are committed in order while later documents are prepared, so the last text of an id stays.
+#[test]
+fn full_batches_are_added_in_order() {
+    let line = |n: u64| record(&format!("d{}", n % 20_000), &format!("{} {n}", prose(n % 50, 30)));
+    let desk = Desk::with("in.jsonl", (0..40_000).map(line).collect::<String>());
+    for threads in [1, 3] {
+        desk.run(&format!("index create a{threads} -q")).exit(0);
+        let run = desk.run(&format!("index add a{threads} in.jsonl -j {threads}")).exit(0);
+        assert!(run.err.contains("20,000 added, 20,000 replaced, 0 unchanged"), "{run}");
+        let shown = desk.run(&format!("index show a{threads} d7")).exit(0);
+        assert!(shown.text().trim_end().ends_with(" 20007"), "{shown}");
+    }
+}
+
 /// DESIGN.md promises that `check` gives the same answer as a run of `pairs`.
 #[test]
 fn a_check_finds_what_pairs_finds() {

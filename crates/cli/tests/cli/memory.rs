@@ -279,6 +279,21 @@ fn tiny_and_rejected_records_keep_to_the_memory() {
     }
 }
 
+/// Columns of a Parquet file take more memory in the output if the first file has another compression or no dictionary.
+#[test]
+fn a_table_that_unfolds_keeps_to_the_memory() {
+    let desk = Desk::new();
+    let pad = "x".repeat(3000);
+    for (name, ids, codec) in [("a", 0..100u64, "none"), ("b", 100..60_100, "zstd")] {
+        let line =
+            |n: u64| format!("{{\"id\":\"{n}\",\"title\":\"{n} {pad}\",\"text\":\"{}\"}}\n", prose(n, 8));
+        desk.write(&format!("{name}.jsonl"), ids.map(line).collect::<String>());
+        desk.run(&format!("dedup {name}.jsonl -o {name}.parquet -q --compression {codec}")).exit(0);
+    }
+    let peak = peak(&desk, "dedup a.parquet b.parquet -o out.parquet -q --threads 2 --memory 192MiB");
+    assert!(peak < 192 * MIB, "{} MiB", peak / MIB);
+}
+
 /// Five million pairs would take 80 MB if all were stored in memory.
 #[test]
 fn pairs_keep_to_the_memory() {

@@ -299,10 +299,11 @@ impl Sketches {
         self.values.capacity() / self.registers
     }
 
-    /// Touches every page of the memory that is reserved for the next `rows` rows, with `threads` threads.
+    /// Touches the memory that is reserved for the next `rows` rows, with `threads` threads.
     ///
     /// The system provides a page when it is first touched, which takes longer than copying a page. If one thread appends all rows, it
     /// would do all of this work.
+    #[doc(hidden)]
     pub fn touch(&mut self, rows: usize, threads: usize) {
         /// Number of values per page.
         const PAGE: usize = 4096 / size_of::<u32>();

@@ -362,9 +362,19 @@ mod tests {
 
     /// Runs with shelves that take `shelf` documents.
     fn run(count: usize, shelf: usize, cluster: Clustering) -> Decisions {
+        run_lines(&form(count), shelf, cluster, |_| {})
+    }
+
+    /// Runs with these records and with shelves that take `shelf` documents.
+    fn run_lines(
+        lines: &str,
+        shelf: usize,
+        cluster: Clustering,
+        decided: impl FnMut(Decided) + Send,
+    ) -> Decisions {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("in.jsonl");
-        fs_err::write(&file, form(count)).unwrap();
+        fs_err::write(&file, lines).unwrap();
         let corpus = Corpus::open(&[file.into()], &ReadOptions::default(), &Unobserved).unwrap();
         let settings = RunSettings {
             spec: "casefold / words:1 / minhash:64 / seed:1".parse().unwrap(),
@@ -376,7 +386,27 @@ mod tests {
         };
         let plan = Plan { shelf, ..settings.plan().unwrap() };
         let reading = read(&corpus, &plan.reading(), &Unobserved).unwrap();
-        dedup(&corpus, &reading, &plan, &Unobserved, |_| {}).unwrap()
+        dedup(&corpus, &reading, &plan, &Unobserved, decided).unwrap()
+    }
+
+    /// Decisions are reported in groups. No later report changes a document before an earlier `before`.
+    #[test]
+    fn decisions_are_reported_together_and_once() {
+        let word = |i: usize, at: usize| if at == 0 { format!("o{i}") } else { format!("d{}w{at}", i / 2) };
+        let text = |i: usize| (0..20).map(|at| word(i, at)).collect::<Vec<_>>().join(" ");
+        let lines: Vec<String> = (0..6000).map(|i| format!("{{\"text\":\"{}\"}}\n", text(i))).collect();
+        let mut reports = vec![];
+        let decisions = run_lines(&lines.concat(), 200, Clustering::Star, |decided| reports.push(decided));
+        assert!((3..20).contains(&reports.len()), "{} reports", reports.len());
+        assert!(reports.is_sorted_by_key(|report| report.before));
+        assert_eq!(reports.last().unwrap().before, 6000);
+        for (at, report) in reports.iter().enumerate() {
+            let mut later = reports[at + 1..].iter().flat_map(|later| &later.removed);
+            assert!(later.all(|&document| document >= report.before));
+        }
+        let mut reported: Vec<u32> = reports.into_iter().flat_map(|report| report.removed).collect();
+        reported.sort_unstable();
+        assert_eq!(reported, documents_of(&decisions.removed));
     }
 
     /// No document is compared with more documents than a shelf takes, so twice the documents need only twice the work.

@@ -44,7 +44,8 @@ pub struct CheckedDocument<'d> {
 const PRINTED_PASSAGES: usize = 3;
 /// Number of documents per thread that wait before all threads check them.
 const PER_THREAD: usize = 8;
-/// Maximum number of bytes of texts that wait for an earlier chunk of the corpus.
+/// Maximum number of bytes of texts that wait for an earlier chunk of the corpus, and of matched texts that wait for an earlier
+/// document.
 const AHEAD_BYTES: u64 = 64 << 20;
 
 pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
@@ -192,7 +193,19 @@ impl<T: FnMut(CheckedDocument<'_>) -> Result<(), Failure> + Send> CheckQueue<'_,
         let waiting = std::mem::take(&mut self.waiting);
         let (index, options) = (self.index, self.options);
         let check = |(): &mut (), number: usize| check(index, options, &waiting[number]);
-        parallel::in_order(waiting.len(), self.threads, || (), check, &mut self.take)
+        let size = |one: &CheckedDocument<'_>| {
+            let texts = one.matched.iter().filter_map(|found| found.text.as_ref());
+            texts.map(|text| text.len() as u64).sum()
+        };
+        parallel::in_order_within(
+            AHEAD_BYTES,
+            size,
+            waiting.len(),
+            self.threads,
+            || (),
+            check,
+            &mut self.take,
+        )
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use minwise::figure::{counted, grouped, size};
 use minwise_corpus::{Corpus, SameId, Scratch, visible};
@@ -18,6 +18,8 @@ use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
 use crate::summary::{self, SummaryLines};
 
+/// Maximum number of bytes of texts whose documents are prepared before an earlier chunk.
+const AHEAD_BYTES: u64 = 64 << 20;
 /// Maximum number of ids to show that the sheet has and the inputs lack.
 const SHOWN: usize = 5;
 
@@ -107,7 +109,16 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
             progress.advance(ready.bytes);
             Ok(())
         };
-        let ended = parallel::in_order(chunks.len(), threads, Scratch::new, prepare, receive);
+        let size = |ready: &Ready| ready.bytes;
+        let ended = parallel::in_order_within(
+            AHEAD_BYTES,
+            size,
+            chunks.len(),
+            threads,
+            Scratch::new,
+            prepare,
+            receive,
+        );
         drop(hand_over);
         committer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         ended
@@ -115,22 +126,15 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     total += index.commit(batch, threads)?;
     progress.clear();
 
-    let elapsed = started.elapsed();
-    let statistics = index.statistics()?;
-    let skipped_files = corpus.skipped().len() as u64;
-    printer.event(&serde_json::json!({
-        "event": "summary", "read": read, "new": total.new, "replaced": total.replaced, "unchanged": total.unchanged, "rejected": rejects.count(), "nulls": nulls,
-        "skipped_files": skipped_files, "skipped_records": skipped,
-        "documents": statistics.documents, "elapsed_ms": elapsed.as_millis() as u64,
-    }));
-    let mut lines = SummaryLines::default();
-    lines.line("read", format!("{}{}", counted(read, "document"), summary::with_nulls(nulls)));
-    lines.line("documents", described(total));
-    lines.line("rejected", counted(rejects.count(), "record"));
-    lines.optional("skipped", summary::skipped(skipped_files, skipped, args.messages.verbose));
-    lines.line("archive", archive_line(&statistics, &args.folder));
-    lines.line("time", summary::time(elapsed, read, 0));
-    printer.note(&lines.to_string());
+    let counts = AddCounts {
+        read,
+        total,
+        rejected: rejects.count(),
+        nulls,
+        skipped_files: corpus.skipped().len() as u64,
+        skipped_records: skipped,
+    };
+    counts.print(args, &index.statistics()?, started.elapsed(), printer);
     printer.skipped(corpus.skipped());
     if !sheet.is_empty() && named.into_inner() < sheet.len() as u64 {
         unnamed(&index, &sheet, printer)?;
@@ -160,6 +164,38 @@ fn annotated(
         }
     }
     nameless
+}
+
+/// Counts of the summary.
+struct AddCounts {
+    read: u64,
+    total: Added,
+    rejected: u64,
+    nulls: u64,
+    skipped_files: u64,
+    skipped_records: u64,
+}
+
+impl AddCounts {
+    /// Prints the summary, and its event in the log.
+    fn print(&self, args: &IndexAddArgs, statistics: &Statistics, elapsed: Duration, printer: &Printer) {
+        let Self { read, total, rejected, nulls, skipped_files, skipped_records } = *self;
+        printer.event(&serde_json::json!({
+            "event": "summary", "read": read, "new": total.new, "replaced": total.replaced,
+            "unchanged": total.unchanged, "rejected": rejected, "nulls": nulls,
+            "skipped_files": skipped_files, "skipped_records": skipped_records,
+            "documents": statistics.documents, "elapsed_ms": elapsed.as_millis() as u64,
+        }));
+        let mut lines = SummaryLines::default();
+        lines.line("read", format!("{}{}", counted(read, "document"), summary::with_nulls(nulls)));
+        lines.line("documents", described(total));
+        lines.line("rejected", counted(rejected, "record"));
+        let skipped = summary::skipped(skipped_files, skipped_records, args.messages.verbose);
+        lines.optional("skipped", skipped);
+        lines.line("archive", archive_line(statistics, &args.folder));
+        lines.line("time", summary::time(elapsed, read, 0));
+        printer.note(&lines.to_string());
+    }
 }
 
 /// Formats the numbers of added documents.

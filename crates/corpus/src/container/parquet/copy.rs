@@ -4,10 +4,11 @@
 //! bytes of the output are those of a copy with one thread. Row groups that do not fit into the memory are copied page by page.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 use std::iter::Peekable;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
@@ -122,7 +123,7 @@ pub(super) fn copy_groups<T: Sync>(
             return Ok(());
         }
         if room.threads > 1 && bytes <= room.bytes {
-            copy_round(sources, &round, writer, room.threads, &add)?;
+            copy_round(sources, &round, writer, room, &add)?;
             continue;
         }
         for selection in &round {
@@ -131,6 +132,45 @@ pub(super) fn copy_groups<T: Sync>(
             add(selection, &mut group)?;
             group.close().map_err(writing)?;
         }
+    }
+}
+
+/// Number of bytes of the columns of a round that are in memory, and its limit.
+///
+/// The size of a column is only estimated before, because the compression of the output is that of the first file, and because the values
+/// of a dictionary unfold in a column without one.
+struct RoundMemory {
+    held: AtomicU64,
+    most: u64,
+}
+
+/// Bytes of a column in memory. If the columns of the round do not fit into the memory, writing fails and sets `is_full`.
+struct ColumnBytes<'r> {
+    bytes: Vec<u8>,
+    round: &'r RoundMemory,
+    is_full: &'r AtomicBool,
+}
+
+impl Write for ColumnBytes<'_> {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        let len = part.len() as u64;
+        if self.round.held.fetch_add(len, Ordering::Relaxed) + len > self.round.most {
+            self.round.held.fetch_sub(len, Ordering::Relaxed);
+            self.is_full.store(true, Ordering::Relaxed);
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        self.bytes.extend_from_slice(part);
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for ColumnBytes<'_> {
+    fn drop(&mut self) {
+        self.round.held.fetch_sub(self.bytes.len() as u64, Ordering::Relaxed);
     }
 }
 
@@ -145,7 +185,7 @@ fn copy_round<T: Sync>(
     sources: &Sources,
     round: &[Selection<T>],
     writer: &mut SerializedFileWriter<&mut Output>,
-    threads: usize,
+    room: CopyRoom,
     add: &impl Fn(&Selection<T>, &mut SerializedRowGroupWriter<'_, &mut Output>) -> Result<()>,
 ) -> Result<()> {
     let mut columns = vec![];
@@ -155,56 +195,73 @@ fn copy_round<T: Sync>(
     }
     let target = (writer.schema_descr().clone(), Arc::clone(writer.properties()));
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let memory = RoundMemory { held: AtomicU64::new(0), most: room.bytes };
     let (send, receive) = channel();
     thread::scope(|scope| {
-        for _ in 0..threads.min(columns.len()) {
+        let mut workers = vec![];
+        for _ in 0..room.threads.min(columns.len()) {
             let (send, columns, target, next, stop) = (send.clone(), &columns, &target, &next, &stop);
-            scope.spawn(move || {
+            let memory = &memory;
+            workers.push(scope.spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
                     let task = next.fetch_add(1, Ordering::Relaxed);
                     let Some((selection, number)) = columns.get(task) else { return };
                     // `send` fails only after an error, because the receiver is dropped then.
-                    if send.send((task, written_column(sources, selection, *number, target))).is_err() {
+                    if send.send((task, written_column(sources, selection, *number, target, memory))).is_err()
+                    {
                         return;
                     }
                 }
-            });
+            }));
         }
         drop(send);
         let mut written = WrittenColumns { receive, next: 0, waiting: BTreeMap::new() };
         let ended = round.iter().try_for_each(|selection| {
             let mut group = writer.next_row_group().map_err(writing)?;
             let schema = file(sources, selection.source)?.metadata.file_metadata().schema_descr();
-            for _ in 0..schema.num_columns() {
-                let WrittenColumn { bytes, close } = written.next()?;
+            for number in 0..schema.num_columns() {
+                let Some(WrittenColumn { bytes, close }) = written.next()? else {
+                    copy_one(sources, selection, number, &mut group)?;
+                    continue;
+                };
+                let len = bytes.len() as u64;
                 group.append_column(&bytes, close).map_err(writing)?;
+                drop(bytes);
+                memory.held.fetch_sub(len, Ordering::Relaxed);
             }
             add(selection, &mut group)?;
             group.close().map_err(writing)?;
             Ok(())
         });
         stop.store(true, Ordering::Relaxed);
+        drop(written);
+        // A scope that joins by itself replaces the message of a worker that panicked by one of its own.
+        for worker in workers {
+            if let Err(panic) = worker.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
         ended
     })
 }
 
 /// Copied columns, which `next` returns in the order of the output.
 struct WrittenColumns {
-    receive: Receiver<(usize, Result<WrittenColumn>)>,
+    receive: Receiver<(usize, Result<Option<WrittenColumn>>)>,
     next: usize,
     /// Columns that threads finished before an earlier column.
-    waiting: BTreeMap<usize, Result<WrittenColumn>>,
+    waiting: BTreeMap<usize, Result<Option<WrittenColumn>>>,
 }
 
 impl WrittenColumns {
-    fn next(&mut self) -> Result<WrittenColumn> {
+    fn next(&mut self) -> Result<Option<WrittenColumn>> {
         loop {
             if let Some(column) = self.waiting.remove(&self.next) {
                 self.next += 1;
                 return column;
             }
             let Ok((task, column)) = self.receive.recv() else {
-                // `recv` fails only if a thread panicked, and then the scope resumes the panic.
+                // `recv` fails only if a thread panicked, and then joining the thread resumes the panic.
                 return Err(writing(ParquetError::General("a thread ended early".to_owned())));
             };
             self.waiting.insert(task, column);
@@ -212,21 +269,27 @@ impl WrittenColumns {
     }
 }
 
-/// Copies a column of the selected rows to memory.
+/// Copies a column of the selected rows to memory. Returns `None` if the column does not fit.
 fn written_column<T>(
     sources: &Sources,
     selection: &Selection<T>,
     number: usize,
     (schema, properties): &(SchemaDescriptor, WriterPropertiesPtr),
-) -> Result<WrittenColumn> {
-    copying(sources, selection, number, |file, reader| {
-        let mut sink = TrackedWrite::new(Vec::new());
+    memory: &RoundMemory,
+) -> Result<Option<WrittenColumn>> {
+    let is_full = AtomicBool::new(false);
+    let copied = copying(sources, selection, number, |file, reader| {
+        let mut sink = TrackedWrite::new(ColumnBytes { bytes: vec![], round: memory, is_full: &is_full });
         let pages = Box::new(SerializedPageWriter::new(&mut sink));
         let mut column = get_column_writer(schema.column(number), Arc::clone(properties), pages);
         copy_column(file, reader, selection, number, &mut column)?;
         let close = column.close()?;
-        Ok(WrittenColumn { bytes: sink.into_inner()?.into(), close })
-    })
+        Ok(WrittenColumn { bytes: std::mem::take(&mut sink.into_inner()?.bytes).into(), close })
+    });
+    match copied {
+        Err(_) if is_full.load(Ordering::Relaxed) => Ok(None),
+        copied => copied.map(Some),
+    }
 }
 
 /// Converts an error of the writer. The error is our own, or is one that no input can cause.
@@ -256,15 +319,22 @@ fn copy_columns<T>(
     group: &mut SerializedRowGroupWriter<'_, &mut Output>,
 ) -> Result<()> {
     let schema = file(sources, selection.source)?.metadata.file_metadata().schema_descr();
-    for number in 0..schema.num_columns() {
-        copying(sources, selection, number, |file, reader| {
-            let missing = || ParquetError::General("the output has no such column".to_owned());
-            let mut column = group.next_column()?.ok_or_else(missing)?;
-            copy_column(file, reader, selection, number, column.untyped())?;
-            column.close()
-        })?;
-    }
-    Ok(())
+    (0..schema.num_columns()).try_for_each(|number| copy_one(sources, selection, number, group))
+}
+
+/// Copies a column of the selected rows to the row group that is written, page by page.
+fn copy_one<T>(
+    sources: &Sources,
+    selection: &Selection<T>,
+    number: usize,
+    group: &mut SerializedRowGroupWriter<'_, &mut Output>,
+) -> Result<()> {
+    copying(sources, selection, number, |file, reader| {
+        let missing = || ParquetError::General("the output has no such column".to_owned());
+        let mut column = group.next_column()?.ok_or_else(missing)?;
+        copy_column(file, reader, selection, number, column.untyped())?;
+        column.close()
+    })
 }
 
 /// Calls `copy` with the file of a selection. Errors name the file, the row group and the column.

@@ -379,7 +379,7 @@ impl Documents {
     }
 
     /// Moves the documents in memory to an unnamed temporary file in `folder`, or in the temporary folder of the
-    /// system, with several threads. `rows` states which band keys are stored.
+    /// system. `rows` states which band keys are stored; several threads compute them.
     pub(crate) fn spill(
         &mut self,
         rows: Option<&RowLayout>,
@@ -392,7 +392,7 @@ impl Documents {
         };
         let mut sections = [const { 0..0 }; SegmentSection::ALL.len()];
         segment::write(&self.held, rows, threads, |section, bytes| {
-            let begin = file.append_with(bytes, threads)?;
+            let begin = file.append(bytes)?;
             let range = &mut sections[section as usize];
             // Parts of one section are contiguous, because nothing else is written to the file meanwhile.
             if range.start == range.end {

@@ -273,7 +273,7 @@ impl JoinInput<'_> {
         Ok(pieces)
     }
 
-    /// Returns every item of every document, sorted.
+    /// Returns one entry of item, document and weight for each item of each document, in sorted runs.
     fn gather(&self) -> Result<SortedRuns<'_, Having>, Error> {
         // Sorted entries are added in any order, so that no thread waits for another. The order does not change the
         // result of merging.

@@ -18,7 +18,7 @@ type Keyed = (u64, u64);
 /// Number of bytes per near-duplicate on disk: its number and the similarity.
 const STORED: usize = 12;
 
-/// Edges while they are being found.
+/// Collects the edges while neighbourhoods are verified, and sorts them.
 #[derive(Debug)]
 pub(crate) struct Edges<'a> {
     documents: usize,

@@ -566,7 +566,7 @@ impl Preparation {
         DocumentSet::Plain(ShingleSet::of_gathered(sort))
     }
 
-    /// Returns the set of a text for comparison, and leaves its shingles in `room`.
+    /// Returns the set of shingles of a text, for a comparison. Afterwards `room` has the shingles of the text.
     pub(crate) fn set(&self, text: &str, room: &mut Prepared) -> DocumentSet {
         self.shingle(text, room);
         self.weigh(room);

@@ -104,7 +104,8 @@ impl Inputs {
         }
     }
 
-    /// Opens the inputs. Records are read with the `value_fields`, which the keeper policy needs.
+    /// Opens the inputs and references as one corpus. Records are read with the `value_fields`, which the keeper policy
+    /// needs.
     pub(super) fn open(
         &self,
         value_fields: Vec<FieldPath>,

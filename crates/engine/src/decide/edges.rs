@@ -18,7 +18,7 @@ type Keyed = (u64, u64);
 /// Number of bytes per near-duplicate on disk: its number and the similarity.
 const STORED: usize = 12;
 
-/// Collects the edges while neighbourhoods are verified, and sorts them.
+/// Edges that are collected and sorted while neighbourhoods are verified.
 #[derive(Debug)]
 pub(crate) struct Edges<'a> {
     documents: usize,

@@ -145,8 +145,8 @@ proptest! {
             assert_eq!(estimate, sketcher.estimate(&row_b, &row_a), "{method}");
             let (low, high) = estimate.interval;
             assert!(0.0 <= low && low <= estimate.value && estimate.value <= high && high <= 1.0, "{method}: {estimate:?}");
-            // A standard error is at most √(½·1²) = 1/√2. It is this large if half of the estimates are clamped to the
-            // truth and the others differ from the truth by 1.
+            // A standard error is at most √(½·1²) = 1/√2, its value if half of the estimates are clamped to the truth
+            // and the others differ from the truth by 1.
             assert!((0.0..=FRAC_1_SQRT_2).contains(&estimate.standard_error), "{method}: {estimate:?}");
             assert_eq!(sketcher.exact(&a, &b), sketcher.exact(&b, &a), "{method}");
         });

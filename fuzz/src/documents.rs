@@ -1,7 +1,7 @@
 //! Fuzz target for text extraction from documents of every kind. The documents are made from the bytes of the fuzzer.
 //!
-//! Archives have checksums of their parts, so damage is found before any part is parsed. To reach the parsers, the
-//! bytes become the part with the text in a valid archive.
+//! Archives have checksums of their parts, so damage is found before any part is parsed. Therefore the target puts the
+//! bytes of the fuzzer into a valid archive, as the part that has the text.
 
 use std::io::{Cursor, Write};
 use std::time::Duration;

@@ -38,7 +38,7 @@ def _shell(name: str) -> type[_Shell]:
 
 
 def _attribute(value: Any, name: str) -> None:
-    """Stands for ``getattr`` in pickles, and returns None. A pickled index uses ``getattr`` only for one of its
+    """Replaces ``getattr`` in pickles, and returns None. A pickled index uses ``getattr`` only for one of its
     methods, which is not needed."""
 
 
@@ -52,7 +52,7 @@ _SHELLS = {
 
 
 class _Dtype:
-    """Stands for ``numpy.dtype`` in pickles. Only types of numbers are allowed: in an array of objects, the bytes of
+    """Replaces ``numpy.dtype`` in pickles. Only types of numbers are allowed: in an array of objects, the bytes of
     the pickle would be used as addresses of memory."""
 
     def __init__(self, name: str, align: bool = False, copy: bool = False) -> None:
@@ -66,7 +66,7 @@ class _Dtype:
 
 
 class _Array:
-    """Stands for ``numpy.ndarray`` in pickles."""
+    """Replaces ``numpy.ndarray`` in pickles."""
 
     def __init__(self, *given: Any) -> None:
         raise InputError("the pickle makes an array in a way that no pickle of datasketch does", code="pickle")
@@ -84,7 +84,7 @@ def _array(data: Any, kind: Any, shape: Any, order: str = "C") -> NDArray[Any]:
 
 
 def _empty_array(kind: Any, shape: Any, name: Any) -> _Array:
-    """Stands for ``_reconstruct``: returns an array whose values follow later in the pickle."""
+    """Replaces ``_reconstruct`` of NumPy in pickles: returns an array whose values follow later in the pickle."""
     return _Array.__new__(_Array)
 
 
@@ -93,7 +93,7 @@ def _scalar(kind: Any, data: Any = b"") -> Any:
 
 
 def _latin(text: str, codec: str) -> bytes:
-    """Stands for ``_codecs.encode``, which old pickle protocols use for bytes."""
+    """Replaces ``_codecs.encode``, which old pickle protocols use for bytes."""
     return text.encode("latin-1")
 
 

@@ -371,8 +371,9 @@ def effects_corpus() -> list[str | None]:
 
 @pytest.mark.parametrize("name", EFFECTS)
 def test_each_option_reaches_the_run(name: str, command: Any, tmp_path: Path) -> None:
-    """With the argument, summary and decisions equal those of the command with the option, and differ from those
-    without it.
+    """With the argument, summary and decisions equal those of the command with the option.
+
+    Without the argument, the summary or the decisions differ.
     """
     texts = effects_corpus()
     rows = [{"id": f"d{number}", "text": text} for number, text in enumerate(texts)]

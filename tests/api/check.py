@@ -101,7 +101,7 @@ class Api:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
             if error.code == 503:
-                # Jobs of earlier values still run, so the request is repeated.
+                # Jobs of earlier requests still run and the server answers 503, so the request is repeated.
                 time.sleep(0.1)
                 return self.status(method, path, body)
             return error.code, json.load(error)

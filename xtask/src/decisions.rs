@@ -125,7 +125,8 @@ fn print(corpus: &str, job: &str, ours: &BTreeMap<String, String>, others: &BTre
     println!("| {corpus} | {job} | {both} | {} | {} | {another} |", ours.len() - both, others.len() - both);
 }
 
-/// Returns the folder of an archive of text files of the shared data. The archive is unpacked on first use.
+/// Returns the folder with the unpacked text files of the archive `NAME.tar.zst` in the shared data. The archive is
+/// unpacked on first use.
 fn unpack_folder(data: &str, name: &str) -> Result<PathBuf> {
     let folder = work().join(name);
     if !folder.exists() {

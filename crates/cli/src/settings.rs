@@ -132,7 +132,7 @@ pub fn count(problems: &mut FlagProblems, option: &str, text: &str) -> usize {
     number.max(1)
 }
 
-/// Returns the spec of `minhash` with this many registers, or the default if the number is invalid.
+/// Returns the method `minhash` with `registers` registers, or with 128 if the number is invalid.
 pub fn method(registers: &str, problems: &mut FlagProblems) -> Method {
     let registers = Some(problems.whole_or(128, 1, "--registers", registers));
     made(&SpecOptions::default().registers(registers), problems).method

@@ -1,5 +1,5 @@
 //! Numbers as people read and write them. All messages, progress bars, summaries and reports have the same thousands
-//! separator, one unit per size and the same form of percentages. Shares that people type are read in one place.
+//! separator, one unit per size and the same form of percentages. Shares that people type are parsed by this module.
 
 /// Formats a number with a comma between groups of three digits.
 ///

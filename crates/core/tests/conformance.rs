@@ -145,8 +145,8 @@ proptest! {
             assert_eq!(estimate, sketcher.estimate(&row_b, &row_a), "{method}");
             let (low, high) = estimate.interval;
             assert!(0.0 <= low && low <= estimate.value && estimate.value <= high && high <= 1.0, "{method}: {estimate:?}");
-            // A standard error is at most 1/√2: half of the estimates differ from the truth by at most 1, if the other
-            // half are clamped to the truth.
+            // A standard error is at most √(½·1²) = 1/√2, its value if half of the estimates are clamped to the truth
+            // and the others differ from the truth by 1.
             assert!((0.0..=FRAC_1_SQRT_2).contains(&estimate.standard_error), "{method}: {estimate:?}");
             assert_eq!(sketcher.exact(&a, &b), sketcher.exact(&b, &a), "{method}");
         });
@@ -263,7 +263,7 @@ fn one_shingle_is_a_document() {
     });
 }
 
-/// Only positional sketches depend on the order of shingles, and only as far as it changes sections.
+/// Only positional sketches depend on the order of shingles, and only if a shingle moves to another section.
 #[test]
 fn positional_sketches_see_the_order_of_halves_and_not_within_them() {
     let document = shingles(0..200);

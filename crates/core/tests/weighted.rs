@@ -190,7 +190,7 @@ fn dart_and_icws_are_unbiased_for_long_documents() {
 }
 
 /// Compares the bias of samples without their step with docs/sources/weights.md#improved-consistent-weighted-sampling.
-/// The values there come from 12 000 draws.
+/// The test treats the expected values as means of 12,000 draws.
 #[test]
 fn zero_bit_is_biased_for_few_shingles_and_not_for_many() {
     const TRIALS: u64 = 400;

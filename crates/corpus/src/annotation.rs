@@ -40,7 +40,7 @@ impl<'a> Annotation<'a> {
         Self { cluster: cluster.into(), similarity }
     }
 
-    /// Serialises the annotation as the value of the member.
+    /// Serialises the annotation as the value of the member [`MEMBER`] of a JSON line.
     pub(crate) fn to_json(&self) -> Result<Box<RawValue>> {
         to_raw_value(self).map_err(|error| Error::new(ErrorKind::NotAnObject { message: error.to_string() }))
     }

@@ -39,8 +39,8 @@ impl Compression {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
             // Parallel compressors write a skippable frame (50..5f) first.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstd),
-            // The bytes behind the level are checked, too, because a text may begin with `BZh9`. They are the magic
-            // number of a block (π) or of the end (√π).
+            // The bytes behind the level are checked, too, because a text may begin with `BZh9`. These bytes are the
+            // beginning of the magic number of a block (π) or of the end of the stream (√π).
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, ..]
             | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, ..] => Some(Self::Bzip2),
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),

@@ -230,7 +230,7 @@ impl fmt::Display for RejectReason {
     }
 }
 
-/// Adds paths to texts in lists to a message.
+/// Appends to a message the field paths that lead to texts inside lists.
 fn offer(in_lists: &[String], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if in_lists.is_empty() {
         return Ok(());

@@ -197,12 +197,12 @@ impl Shape {
         }
     }
 
-    /// Notes a list of the record at `at`, and returns the shape of its items.
+    /// Notes that the value is a list in the record at `at`, and returns the shape of the items of such lists.
     pub(crate) fn note_list(&mut self, at: At) -> &mut Self {
         &mut self.list.get_or_insert_with(|| (at, Box::default())).1
     }
 
-    /// Notes an object of the record at `at`, and returns its members.
+    /// Notes that the value is an object in the record at `at`, and returns the members of such objects.
     pub(crate) fn note_object(&mut self, at: At) -> &mut ObjectMembers {
         &mut self.object.get_or_insert_with(|| (at, ObjectMembers::default())).1
     }

@@ -137,8 +137,8 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
     fn difference(&self, _other: &dyn Content) -> Option<String> {
         None
     }
-    /// Reports whether the source is a gzip file with several records in one member, so that no record can be copied
-    /// without decompressing.
+    /// Reports whether the source is a gzip file whose members do not have exactly one record each, so that no record
+    /// can be copied without decompressing.
     fn shares_members(&self) -> bool {
         false
     }

@@ -115,7 +115,7 @@ const PORTION: usize = 16;
 enum Fate {
     /// The document is added.
     New,
-    /// The document replaces the one with this number.
+    /// The document replaces the document with this number.
     Replaces(u32),
     /// The document is not written, because the index has it.
     Unchanged,

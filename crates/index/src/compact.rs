@@ -137,7 +137,7 @@ impl Index {
         Ok(())
     }
 
-    /// Counts the frequencies of all existing documents again.
+    /// Counts the document frequencies of shingles again, over all existing documents.
     pub(crate) fn count_again(&self, removed: u64, observer: &dyn Observer) -> Result<()> {
         let view = self.store.view();
         let end = view.state()?.next;

@@ -60,7 +60,8 @@ impl CommonFrequencies {
         self.entries.is_empty()
     }
 
-    /// Returns a lower bound on the number of documents that have a shingle.
+    /// Returns a lower bound on the number of counted documents that have a shingle. Removed documents count until the
+    /// index is compacted.
     #[must_use]
     pub fn of(&self, shingle: u64) -> u64 {
         self.entries

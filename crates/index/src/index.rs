@@ -98,8 +98,8 @@ pub struct StoredDocument {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Listing<'l> {
-    /// Text that a listed document must contain in its id, its title or a value of its metadata, in upper or
-    /// lower case. Default: all documents are listed.
+    /// Text that a listed document must contain in its id, its title or a value of its metadata; case is ignored.
+    /// Default: all documents are listed.
     pub search: &'l str,
     /// Place after which the page begins: [`DocumentPage::next`] of the previous page. Default: the first
     /// page is listed.
@@ -126,8 +126,8 @@ impl<'l> Listing<'l> {
         Self::default()
     }
 
-    /// Sets the text that a listed document must contain in its id, its title or a value of its metadata, in
-    /// upper or lower case. Default: all documents are listed.
+    /// Sets the text that a listed document must contain in its id, its title or a value of its metadata; case is
+    /// ignored. Default: all documents are listed.
     #[must_use]
     pub fn search(self, search: &'l str) -> Self {
         Self { search, ..self }

@@ -27,9 +27,9 @@ use crate::store::KeyspaceName;
 /// exports of all earlier versions.
 const EXPORT: u32 = 1;
 
-/// Number of bytes of text from which a batch becomes a change.
+/// Minimum number of bytes of text at which a batch is written as a change.
 const BATCH_BYTES: usize = 16 << 20;
-/// Number of documents from which a batch becomes a change.
+/// Minimum number of documents at which a batch is written as a change.
 const BATCH_DOCUMENTS: usize = 1 << 13;
 
 /// Counts of an import.

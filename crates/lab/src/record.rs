@@ -48,7 +48,7 @@ pub struct ExperimentRecord {
     pub about: String,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Whether the run had fewer trials.
+    /// Whether this was a quick run, with fewer trials than the definition states.
     pub quick: bool,
     /// Parameters that were varied and parameters that were fixed.
     pub settings: serde_json::Value,

@@ -39,7 +39,7 @@ pub enum ExperimentVerdict {
     NotReproduced {
         /// Statements of the source that do not hold, with the reasons.
         because: Vec<String>,
-        /// Errata about other wrong values.
+        /// Errata that correct wrong values of the source, apart from the statements in `because`.
         errata: Vec<String>,
     },
     /// The numbers of the source are impossible.

@@ -17,14 +17,14 @@ pub enum Error {
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// The error of the operating system.
+        /// Reason of the operating system, for example that access is denied.
         error: io::Error,
     },
     /// The server cannot listen on the address.
     Listen {
         /// The address.
         address: SocketAddr,
-        /// The error of the operating system.
+        /// Reason of the operating system, for example that the address is in use.
         error: io::Error,
     },
     /// Other machines can reach the address, and there are no tokens.

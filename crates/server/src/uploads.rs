@@ -101,7 +101,7 @@ async fn read_whole(body: &mut Body, state: &SharedState) -> Result<(Bytes, Held
     Ok((bytes.into(), held))
 }
 
-/// Reads and discards the remaining bytes of a rejected body, so that its client reads the answer.
+/// Reads and discards at most about `DRAINED_BYTES` of a rejected body, so that its client reads the answer.
 async fn drain(body: &mut Body) {
     let mut left = DRAINED_BYTES;
     while left > 0

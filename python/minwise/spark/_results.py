@@ -198,7 +198,10 @@ class Result:
         return names
 
     def _texts(self, ranks: list[bytes]) -> dict[bytes, str]:
-        """Returns the texts of rows of the input and of the references, by rank key."""
+        """Returns the texts of the rows with the given rank keys, by rank key.
+
+        The rows are looked up in the input and in the references.
+        """
         from pyspark.sql import functions as F
 
         if not ranks:

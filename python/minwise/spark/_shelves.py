@@ -43,7 +43,7 @@ HERE_KEYS = 5_000_000
 
 #: Values of the column `kind` in the table of sketches.
 WITH_SHINGLES, WITHOUT_SHINGLES, NULL, TOO_SHORT, TOO_LONG = range(5)
-#: Code and message of a rejected row, by its kind. The codes are those of every list of rejects.
+#: Code and message of a rejected row, by its kind. The codes are the same as in `rejects.jsonl` and in the log.
 REASONS = {
     NULL: ("null", "the text is null"),
     TOO_SHORT: ("too_short", "the text is shorter than a shingle"),

@@ -54,7 +54,7 @@ class Summary(PythonSummary):
     left_out: int | None  # type: ignore[assignment]
 
 
-#: Fields of the summary that the counts of a job have under the same names.
+#: Fields of the summary that are copied from the entries with the same names in the counts of a job.
 SAME = (
     "spec threshold bands rows filter_error looks error_per_look keep cluster max_cluster read kept removed rejected reference_rejected nulls "
     "without_shingles repeated_ids clusters large_clusters spared unranked rounds found_at_threshold steps_computed"

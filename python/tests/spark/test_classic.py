@@ -1,4 +1,4 @@
-"""Tests of classic Spark: the decisions are the same on executors that are processes of their own."""
+"""Tests of classic Spark: executors that are separate processes make the same decisions as the command."""
 
 from __future__ import annotations
 

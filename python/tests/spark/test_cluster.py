@@ -382,7 +382,7 @@ def test_pairs_of_many_shelves_are_not_listed_without_bound(clustering: str) -> 
             pairs |= asked(rows)
         pairs |= set(zip(*(pa.table(pa.record_batch(listed))[name].to_pylist() for name in ("a", "c"))))
     assert has_both and len(pairs) == shelves * members * (members - 1) // 2
-    # A task that has all these shelves must choose the same pairs.
+    # A single task with all shelves must choose as many pairs as the tasks together.
     states = {"last": pa.nulls(len(ranks), pa.binary()), "state": [0] * len(ranks), "front": [1] * len(ranks), "decided": [65_535] * len(ranks)}
     rows = pa.table({**{name: table[name] for name in table.column_names}, **states, "what": [0] * len(ranks)})
     listed, blocks, _ = (pa.table(pa.record_batch(one)) for one in spark_ask(clustering, rows, 1, members, listed=most))

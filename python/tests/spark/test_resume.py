@@ -226,8 +226,8 @@ def test_tables_come_to_the_driver_in_parts(sail: Any, tmp_path: Path, monkeypat
     monkeypatch.setattr(_rounds, "HERE_BYTES", 0)
     result = minwise.spark.dedup(df, work=str(tmp_path / "parts"), **settings)
     assert_same(decided_by(result), decided_by(whole))
-    # The shelves alone need more than four answers. An answer may be up to twice the limit, because parts by hashes
-    # differ in size.
+    # The rank keys of the shelves alone have more bytes than four answers may have. An answer may be up to twice the
+    # limit, because parts by hashes differ in size.
     assert result.summary.memberships * 200 > 4 * most
     assert len(answers) > 8 and max(answers) < 2 * most
 

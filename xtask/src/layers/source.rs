@@ -77,7 +77,7 @@ impl Tree {
     }
 
     /// Returns the modules on which a path in the module `from` depends: the modules named in the path, and the module
-    /// that defines its last name. Re-exports are followed. Paths into other crates lead nowhere.
+    /// that defines its last name. Re-exports are followed. A path into another crate resolves to no module.
     ///
     /// The root is included only if it defines the last name, because a re-export of the root is just a shorter path to
     /// another module.

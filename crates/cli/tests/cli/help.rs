@@ -1013,7 +1013,7 @@ fn completions_are_generated_for_every_shell() {
     }
 }
 
-/// Returns the words of every subcommand, including nested ones.
+/// Returns the arguments of every subcommand, such as `index add`, and an empty string for the command itself.
 fn subcommands() -> Vec<String> {
     let desk = Desk::new();
     let mut open = vec![String::new()];

@@ -223,7 +223,7 @@ fn an_error_that_no_sketch_has() {
     );
 }
 
-/// The formulas of a few kinds are unbounded near similarity 0.
+/// The variances of a few kinds of sketches are unbounded near similarity 0, so a column may hold very large numbers.
 #[test]
 fn columns_hold_numbers_of_any_size() {
     let run = Desk::new().run("plan --details --threshold 0.02 --recall 0.5 --error 0.0006").exit(0);

@@ -146,7 +146,8 @@ impl Shelves {
         count
     }
 
-    /// Reports whether a shelf took `document`, which was put on the shelf before, and did not leave it out.
+    /// Reports whether a shelf took `document` and did not leave it out. `document` must have been put on the shelf
+    /// before.
     ///
     /// # Panics
     /// Panics if no shelf has the number `shelf`.

@@ -11,14 +11,16 @@
 //!   weights as whole numbers of some unit, because sums of whole numbers do not depend on their order. In a pair, x is
 //!   the smaller document and y the larger document; n(x, y) is the mass that they must share.
 //! - **Formula.** A pair is a candidate if its count plus the mass left out reaches n(x, y). For the Jaccard similarity
-//!   n(x, y) = T/(1+T)·(|x| + |y|), and for containment T·|x|. For registers, more than m of them must agree. All
-//!   documents have their shingles in one common order, and each document leaves out its last shingles. As the smaller
-//!   document of a pair, x leaves out less than 2T/(1+T)·|x|; as the larger document, y leaves out less than T·|y|. For
-//!   containment these bounds are T·|x| and 0; for registers both are at most m.
+//!   n(x, y) = T/(1+T)·(|x| + |y|), and for containment T·|x|. For registers, a pair is a candidate if more than m
+//!   registers agree, where m is the mass of [`CandidateRule::MoreThan`]. All documents have their shingles in one
+//!   common order, and each document leaves out its last shingles. As the smaller document of a pair, x leaves out less
+//!   than 2T/(1+T)·|x|; as the larger document, y leaves out less than T·|y|. For containment these bounds are T·|x|
+//!   and 0; for registers both are at most m.
 //! - **Why.** For a given x, n(x, y) is least if y is as small as x; for a given y, it is least if x is as small as
 //!   T·|y|. These minima are the two bounds. So each document leaves out less than the pair must share, and the pair
-//!   has a shingle that both documents keep. Shared shingles before both cuts are counted. The other shared shingles
-//!   lie behind the earlier cut, so their mass is at most the mass that the document with this cut leaves out.
+//!   has a shingle that both documents keep. The cut of a document is the place where its left-out shingles begin.
+//!   Shared shingles before the cuts of both documents are counted. The other shared shingles lie behind the earlier
+//!   cut, so their mass is at most the mass that the document with this cut leaves out.
 //! - **Cost.** Σ x(s)·y(s) pairs over all shingles s, where x(s) documents keep s as the smaller document and y(s)
 //!   documents keep s as the larger document.
 //! - **Error.** None over shingles: every pair at or above the threshold is a candidate. Over registers, sort-merge has

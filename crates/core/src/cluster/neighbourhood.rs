@@ -146,8 +146,8 @@ pub(super) struct Meetings<'a> {
     shelves: Shelves,
     /// For each document, whether it was put on the shelves. Empty unless candidates are pairs.
     there: Vec<bool>,
-    /// For each document, the document for which it was last added to `met`, so that no document is added to `met`
-    /// twice.
+    /// Entry d is the document whose search has added document d to `met`, so that `met` gets no document twice. After
+    /// the search, the entry is `u32::MAX`.
     looked: Vec<u32>,
     /// Shelves of the current document.
     pub(super) own: Vec<u32>,

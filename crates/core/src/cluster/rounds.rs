@@ -507,8 +507,8 @@ mod tests {
         }
     }
 
-    /// Runs rounds until all is decided and compared, and returns the verdicts and the number of rounds. Asserts that
-    /// every verdict which a round reports as final equals the verdict of `star`.
+    /// Runs rounds until every document is decided and no round compares another pair, and returns the verdicts and the
+    /// number of rounds. Asserts that every verdict which a round reports as final equals the verdict of `star`.
     fn in_rounds(world: &mut World, pivots: usize, order: u64) -> (Vec<Standing>, usize) {
         // The ranks need more than 32 bits and have gaps.
         let ranks: Vec<u64> = (0..world.visits.len() as u64).map(|at| (1 << 40) + at * 1000).collect();
@@ -558,7 +558,7 @@ mod tests {
             .zip(&machines.world.visits)
             .map(|(&rank, &document)| Visit { rank, document: first[document as usize] })
             .collect();
-        // A pair of a removed document and a later kept document counts only if both are on one shelf.
+        // An edge to a later kept document counts only if a shelf lists both documents and takes the later document.
         let stands = |later: u32, earlier: u32| {
             machines.world.shelves.iter().any(|shelf| {
                 [later, earlier].iter().all(|document| shelf.contains(document))

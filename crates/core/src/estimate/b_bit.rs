@@ -194,8 +194,8 @@ pub(super) fn curved(
 /// An interval that begins at 0 is cut off at 0: only its upper side is left, and the documents may share nothing. Half
 /// of the estimates of documents that share nothing are clamped to 0, and half lie above 0. A count that is one
 /// standard deviation above its mean gives the estimate `above_zero`. For a linear estimator the root mean square is
-/// then `above_zero`/√2. For a curved estimator it is smaller (Jensen), so `above_zero`/√2 is the smallest reported
-/// error.
+/// then `above_zero`/√2. For a curved estimator the root mean square is smaller (Jensen). The reported error is
+/// therefore at least `above_zero`/√2, which is never too small.
 pub(super) fn bounded(variance: f64, (low, high): (f64, f64), above_zero: f64) -> f64 {
     let sides = if low > 0.0 { 2.0 } else { 1.0 };
     // If the slope is infinite, the variance is NaN, which `min` ignores.

@@ -61,7 +61,7 @@ pub fn variance(union: usize, common: usize, k: usize) -> f64 {
 }
 
 /// Estimates the number of distinct shingles of a document whose full sketch of k values ends with `greatest`: (k−1)/v,
-/// where v is `greatest` as a share of all values. The relative error is about 1/√(k−2).
+/// where v = (`greatest` + 1)/2⁶⁴. The relative error is about 1/√(k−2).
 #[must_use]
 pub fn cardinality(k: usize, greatest: u64) -> f64 {
     (k as f64 - 1.0) * 2f64.powi(64) / (greatest as f64 + 1.0)

@@ -158,8 +158,8 @@ pub(crate) fn weights(total: usize, groups: &[WidthGroup]) -> impl Iterator<Item
     groups.iter().map(move |group| weight(group) / sum)
 }
 
-/// Returns the smallest number of matches of one group with which an estimate can reach a threshold, for any matches of
-/// the other groups; `None` if no estimate can.
+/// Returns the smallest number of matches of group `group` with which the estimate reaches the threshold for at least
+/// one combination of matches of the other groups; `None` if no number is enough.
 ///
 /// The weights of [`Combination::InverseVariance`] depend on the sum of all matches, so more matches may give a lower
 /// estimate. For a given sum the weights are fixed. The estimate is then largest if the group with the highest weight

@@ -7,8 +7,8 @@
 //!
 //! [Hassanian-esfahani 2018](crate#sources), (16), calls the share an unbiased estimator of J with mean J/s (E-02) and
 //! smaller variance (E-03). The mean is J/s only if the two sections of a shared shingle are independent and uniform,
-//! which does not hold for near-duplicates. The printed variance belongs to another quantity. This module has both
-//! formulas, in functions whose names begin with `independent`.
+//! which does not hold for near-duplicates. The printed variance is that of an estimator of J/s, not of J. This module
+//! has both formulas, in functions whose names begin with `independent`.
 //!
 //! | quantity | estimated by | mean | variance |
 //! |---|---|---|---|

@@ -1,8 +1,8 @@
 //! The exact law of the matches of densified one-permutation sketches.
 //!
-//! The union has u shingles, of which a are common. They fall into K bins, of which o are not empty. The smallest value
-//! of each such bin is one of the u shingles, drawn without replacement, so the number h of common shingles among these
-//! o is hypergeometric. The K − o other bins are copies:
+//! The union has u shingles, of which a are common. The u shingles fall into K bins, of which o are not empty. The
+//! smallest value of each such bin is one of the u shingles, drawn without replacement, so the number h of common
+//! shingles among these o is hypergeometric. The K − o other bins are copies:
 //!
 //! - By optimal densification, each empty bin copies a bin of its own choice: h + Bin(K−o, h/o) matches.
 //! - By rotation, each empty bin copies the next bin that is not empty: the runs of equal bins are a random division of
@@ -13,8 +13,8 @@
 //! make a coarse law with a long tail. A test in this file shows this.
 //!
 //! The size of the union differs from pair to pair, but the filter is made once, so it must hold for the laws of all
-//! sizes. The sizes are divided into ranges, and each range is represented by the size at which J comes nearest to the
-//! threshold.
+//! sizes. The sizes are divided into ranges. J is a fraction of whole numbers, so each range is represented by the size
+//! with the smallest J that reaches the threshold.
 
 use super::law::{Law, LawMixture};
 use crate::estimate::one_permutation::empty_bins_law;

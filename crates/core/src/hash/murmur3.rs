@@ -19,7 +19,7 @@ const fn mix(block: u32) -> u32 {
     block.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593)
 }
 
-/// Returns the hash of `bytes`.
+/// Returns the `MurmurHash3` of `bytes`, in the 32-bit form for x86.
 #[inline]
 #[must_use]
 pub fn murmur3_32(bytes: &[u8], seed: u32) -> u32 {

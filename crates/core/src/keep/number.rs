@@ -21,8 +21,8 @@ pub(super) fn words(text: &str) -> Option<[u64; 2]> {
     }
 }
 
-/// Returns the bits of a number, changed so that they have the order of the numbers. The result is never 0 and never
-/// all ones, because these two words are quiet NaNs, and `words` passes no NaN.
+/// Returns the bits of a number, changed so that as unsigned integers they compare as the numbers do. The result is
+/// never 0 and never all ones, because these two words are quiet NaNs, and `words` passes no NaN.
 fn ordered(number: f64) -> u64 {
     // Adding 0.0 turns −0.0 into 0.0, so both zeros have the same word.
     let bits = (number + 0.0).to_bits();

@@ -41,7 +41,8 @@ fn found(lsh: &Lsh<u64>, text: &str) -> Vec<(u64, f64)> {
     lsh.query(text).unwrap().iter().map(|similar| (*similar.key, similar.similarity())).collect()
 }
 
-/// Returns the result of a query by its definition, for documents inserted in this order.
+/// Computes the result of a query without an index: compares the query with every document that
+/// shares a band. Documents of equal similarity keep the order of `documents`.
 fn expected(documents: &[u64], query: &str, threshold: f64) -> Vec<(u64, f64)> {
     let query = Sketch::of(spec(), query).unwrap();
     let shares_a_band =

@@ -1,8 +1,8 @@
 //! b-bit minwise hashing.
 //!
 //! - **Paper.** Li and König, *b-Bit minwise hashing*, 2010; [Yuan 2012](crate#sources), (4) to (9).
-//! - **Idea.** Two registers that differ also differ in a few of their bits, most of the time. The sketch keeps only a
-//!   few bits per register, and the estimator subtracts the agreements that chance alone gives.
+//! - **Idea.** If two registers differ, their lowest bits usually differ, too. The sketch keeps only a few bits per
+//!   register, and the estimator subtracts the agreements that chance alone gives.
 //! - **Symbols.** k → registers of the source; b → `bits`; C₁, C₂ → [`Chance`]; Ê → the share of matches.
 //! - **Formula.** The bits of register i with value z are the b lowest bits of `register_bits(i, z)`. If b is 8 or 16,
 //!   they are bytes or half words of a word, the first in the lowest bits. Otherwise they lie in b planes of w = ⌈k/32⌉

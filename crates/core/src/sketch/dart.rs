@@ -21,9 +21,9 @@
 //! - **Error.** The estimate is unbiased for Jw, with variance Jw(1−Jw)/k, because the registers of a Poisson process
 //!   are independent; statistical tests check both. Gaps have 32 bits, which moves probabilities by 2⁻³² per shingle
 //!   and row.
-//! - **Differs.** The paper divides the plane into areas of about one dart, from weights of 1 upwards, and draws the
-//!   number of darts of each area. Here, rows have no least weight, and the number of darts is not drawn from a Poisson
-//!   distribution. If a shingle has no dart in a row, one hash shows it.
+//! - **Differs.** The paper considers only weights of at least 1, divides the plane into areas that hold one dart on
+//!   average, and draws the number of darts of each area. Here, rows have no least weight, and the number of darts is
+//!   not drawn from a Poisson distribution. If a shingle has no dart in a row, one hash shows it.
 //! - **Vectors.** Golden values that this crate computed itself.
 //!
 //! - **Use when** shingles have weights.

@@ -109,8 +109,8 @@ fn rotate(bins: &mut [u32]) {
     }
 }
 
-/// Returns the number of bins that were not empty before rotation. The value of such a bin is not one step from the
-/// value of its right neighbour.
+/// Returns the number of bins that were not empty before rotation. Rotation gives an empty bin the value of its right
+/// neighbour plus `STEP`, so a bin with another value was not empty.
 fn occupied_before_rotation(bins: &[u32]) -> usize {
     let is_own = |bin: u32, next: u32| bin != next.wrapping_add(STEP);
     let inner = bins.windows(2).filter(|pair| is_own(pair[0], pair[1])).count();

@@ -81,7 +81,7 @@ struct RegisterState<'a> {
     order: Vec<u32>,
     /// Places with which the current shingle has swapped.
     swapped: Vec<u32>,
-    /// Number of registers per step of their values. Empty registers count for the last step.
+    /// Number of registers per step of their values. Empty registers are counted in the last step.
     histogram: Vec<u32>,
     /// Greatest step of the value in any register. Later steps cannot lower a register.
     last: usize,

@@ -9,7 +9,7 @@
 //! - **Error.** The estimate is **biased upwards, without bound.** Registers agree with at least the probability Jw,
 //!   and more often for fewer shingles: 0.72 for Jw = 0.64 with three shingles, 0.18 for Jw = 0.10 with two, and always
 //!   1 for a single shingle of any weight. For a few hundred shingles of similar weights, the bias is below the
-//!   standard error of 128 registers. Statistical tests check it.
+//!   standard error of 128 registers. Statistical tests check the bias.
 //!
 //! - **Use when** documents are long and the samples themselves are of use.
 //! - **Do not** use it for short documents or for banding, because the S-curve would be that of another similarity.

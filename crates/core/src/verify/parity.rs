@@ -9,7 +9,7 @@
 //!   compared faster and rejects fewer pairs. For two similar sets, the sum of their two [`allowance`]s bounds the
 //!   number of different bits.
 //! - **Error.** None: the bound never rejects a similar pair. The bound may fail to reject pairs that are not similar.
-//! - **Use when** many pairs that are nearly similar must be compared. The array is the [odd
+//! - **Use when** many pairs whose similarity is just below the threshold must be ruled out. The array is the [odd
 //!   sketch](crate::sketch::odd) of a whole set, used for a proof and not for an estimate.
 
 use super::ShingleSet;
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn larger_sets_need_wider_arrays() {
         assert_eq!([0, 100, 256, 257, 1024, 5000].map(words_for), [32, 32, 64, 128, 256, 256]);
-        // The similarity is 0.776, and the threshold is 0.8: 1024 bits rule out no pair.
+        // The similarity is 0.777, and the threshold is 0.8: 1024 bits rule out at most 5 of the 50 pairs.
         let ruled_out = |words: usize| {
             let open = |n: u64| {
                 let (a, b) = (

@@ -62,8 +62,8 @@ fn linear_estimators_are_unbiased_with_the_variance_of_their_formulas() {
 }
 
 /// The curved estimators are consistent with a bias of order 1/k, and the delta method gives their variance up to a
-/// relative error of order 1/k. With four times as many registers, a quarter of both errors is left; the test requires
-/// less than half.
+/// relative error of order 1/k. With four times as many registers, the bias and the error of the variance fall to a
+/// quarter; the test requires less than half.
 ///
 /// The claim concerns similarities at which the clamp at 0 acts less often than once in k estimates.
 #[test]

@@ -55,8 +55,8 @@ pub fn both(a: &Law, b: &Law) -> Vec<f64> {
     a.iter().flat_map(|p| b.iter().map(move |q| p * q)).collect()
 }
 
-/// Returns the law of the number of ones in an array of `bits` zeros after random flips. There are two flips per pair,
-/// and `pairs` is the law of the number of pairs.
+/// Returns the law of the number of ones in an array of `bits` zeros after random flips. The flips come in pairs:
+/// `pairs` is the distribution of the number of pairs, and each pair flips two random bits.
 pub fn flips(bits: usize, pairs: &Law) -> Vec<f64> {
     let n = bits as f64;
     let mut ones = vec![0.0; bits + 1];

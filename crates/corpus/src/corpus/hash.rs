@@ -10,8 +10,8 @@ use crate::scratch::grown;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContentHash {
-    /// Size of the content in bytes: decompressed for compressed records, as stored otherwise. For documents in
-    /// memory, the size of their texts.
+    /// Size of the content in bytes. For compressed files of records, this is the size after decompression; for all
+    /// other files, the size of the file. For documents in memory, the size of their texts.
     pub bytes: u64,
     /// XXH3 hash of the content, with 128 bits. For documents in memory, the hash of their texts, ids and values.
     pub hash: u128,

@@ -89,7 +89,7 @@ mod tests {
         let utf16: Vec<u8> = "a rose is a rose".encode_utf16().flat_map(u16::to_le_bytes).collect();
         assert!(has_many_nuls(&utf16));
         assert!(!has_many_nuls(&[b"\xff\xfe", &*utf16].concat()));
-        // Only the beginning of a file is counted.
+        // Only the NUL bytes at the beginning of a file are counted.
         assert!(!has_many_nuls(&[vec![b'a'; NUL_LOOK_BYTES], vec![0; NUL_LOOK_BYTES]].concat()));
     }
 

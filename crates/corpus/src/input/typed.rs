@@ -35,7 +35,7 @@ pub enum Input {
     /// A file that the program wrote to hold its data outside memory, such as the rows of a stream. Messages and ids
     /// contain the name instead of the path, as for [`Memory`](Self::Memory).
     NamedFile {
-        /// Path of the file.
+        /// Path of the file that the program wrote.
         path: PathBuf,
         /// Name of the source. If an earlier source has the same name, a number is added to the name.
         name: String,

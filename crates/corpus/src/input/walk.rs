@@ -56,8 +56,8 @@ pub(super) fn files_in(folder: &Path, depth: Option<usize>) -> Result<Vec<FoundF
     Ok(files)
 }
 
-/// Returns the path and the obstacle that an error of a walk states. Fails if the walked folder itself cannot be
-/// read.
+/// Converts an error of a walk to the path that cannot be read and the obstacle there. Fails if the walked folder
+/// itself cannot be read.
 fn obstacle(error: &walkdir::Error, folder: &Path) -> Result<(PathBuf, Obstacle)> {
     let path = error.path().unwrap_or(folder).to_owned();
     if let Some(above) = error.loop_ancestor() {

@@ -39,8 +39,8 @@ pub enum Overwrite {
 pub struct RunTag(u64);
 
 impl RunTag {
-    /// Makes the tag of the run with this id. No other run may have the same id, because its temporary outputs would
-    /// be removed.
+    /// Makes the tag of the run with this id. Two runs must not have the same id, because each would remove the
+    /// temporary outputs of the other.
     #[must_use]
     pub fn new(id: u64) -> Self {
         Self(id)

@@ -80,7 +80,7 @@ impl Groups {
     }
 }
 
-/// Visits the complete groups at the beginning of `words`. Returns the number of their words.
+/// Visits the complete groups at the beginning of `words`. Returns the number of words that these groups take.
 fn visit_whole(words: &[u32], visit: &mut impl FnMut(u32, &[u32])) -> usize {
     let mut at = 0;
     while let [band, size, rest @ ..] = &words[at..]

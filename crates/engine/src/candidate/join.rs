@@ -21,8 +21,10 @@ use crate::read::prepare::{Preparation, Prepared};
 use crate::storage::runs::{SortEntry, SortedRuns, SpreadNumber};
 use crate::turn::LargeDocumentLock;
 
-/// Maximum number of documents whose items are gathered together. `GATHERED` is the maximum number of their items.
+/// Maximum number of documents whose items are gathered together.
 const TOGETHER: usize = 512;
+/// Maximum number of sketch words of several documents that are gathered together, and number of entries at which a
+/// part of a document that is cut block by block is sorted and put away.
 const GATHERED: usize = 1 << 19;
 /// Number of entries per thread that stay in memory. `LEAST_HELD` entries stay even if memory is short, because fewer
 /// entries would make too many runs.
@@ -273,7 +275,7 @@ impl JoinInput<'_> {
         Ok(pieces)
     }
 
-    /// Returns every item of every document, sorted.
+    /// Returns one entry of item, document and weight for each item of each document, in sorted runs.
     fn gather(&self) -> Result<SortedRuns<'_, Having>, Error> {
         // Sorted entries are added in any order, so that no thread waits for another. The order does not change the
         // result of merging.

@@ -18,7 +18,7 @@ type Keyed = (u64, u64);
 /// Number of bytes per near-duplicate on disk: its number and the similarity.
 const STORED: usize = 12;
 
-/// Edges while they are being found.
+/// Edges that are collected and sorted while neighbourhoods are verified.
 #[derive(Debug)]
 pub(crate) struct Edges<'a> {
     documents: usize,

@@ -312,7 +312,7 @@ impl FieldSought {
     }
 }
 
-/// Reports whether a rejected record lacks the text field.
+/// Reports whether a record was rejected because its text field is missing or because the record could not be parsed.
 fn lacks_field(rejected: &Rejected) -> bool {
     matches!(&*rejected.reason, "missing_field" | "invalid_json" | "not_an_object" | "invalid_utf8")
 }

@@ -339,7 +339,7 @@ impl Preparation {
     /// The buffers in `room` can be used for one text after another.
     ///
     /// # Panics
-    /// Panics if the row has another length.
+    /// Panics if the text has shingles and the row does not have `words` words.
     pub fn sketch_into(&self, text: &str, room: &mut Prepared, row: &mut [u32]) -> bool {
         let has_shingles = self.prepare_whole(text, false, room);
         if has_shingles {
@@ -352,7 +352,7 @@ impl Preparation {
     /// keeps. If the text has no shingles, the row is not changed.
     ///
     /// # Panics
-    /// Panics if the row has another length.
+    /// Panics if the text has shingles and the row does not have `words` words.
     pub fn sketch_keyed(&self, text: &str, room: &mut Prepared, row: &mut [u32]) -> SketchedText {
         let has_shingles = self.sketch_into(text, room, row);
         SketchedText {
@@ -566,7 +566,7 @@ impl Preparation {
         DocumentSet::Plain(ShingleSet::of_gathered(sort))
     }
 
-    /// Returns the set of a text for comparison, and leaves its shingles in `room`.
+    /// Returns the set of shingles of a text, for a comparison. Afterwards `room` has the shingles of the text.
     pub(crate) fn set(&self, text: &str, room: &mut Prepared) -> DocumentSet {
         self.shingle(text, room);
         self.weigh(room);

@@ -18,7 +18,7 @@ use crate::settings::{ReadPlan, ResourceLimits, check_spec};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct AccuracyOptions {
-    /// The inputs to read. Default: none, which a run refuses.
+    /// The inputs, with the options for reading them. Default: no inputs; a run without inputs fails.
     pub inputs: Inputs,
     /// The spec by which texts become shingles, and the seed of the sketches and of the sample. The sketch of the spec
     /// is ignored. Default: `nfkc+casefold / words:5 / minhash:128 / seed:1`.
@@ -53,7 +53,7 @@ impl Default for AccuracyOptions {
 }
 
 setters!(AccuracyOptions {
-    /// The inputs to read. Default: none, which a run refuses.
+    /// The inputs, with the options for reading them. Default: no inputs; a run without inputs fails.
     inputs: Inputs,
     /// The spec by which texts become shingles, and the seed of the sketches and of the sample. The sketch of the spec
     /// is ignored. Default: `nfkc+casefold / words:5 / minhash:128 / seed:1`.

@@ -30,7 +30,7 @@ use crate::storage::work::{self, Claim, Manifest, WorkFolder};
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct DedupOptions {
-    /// The inputs and references to read. Default: none, which a run refuses.
+    /// The inputs and references to read. Default: no inputs; a run without inputs fails.
     pub inputs: Inputs,
     /// The settings that define near-duplicates and choose the kept documents. Default: [`RunSettings::default`].
     pub settings: RunSettings,
@@ -43,7 +43,7 @@ pub struct DedupOptions {
 }
 
 setters!(DedupOptions {
-    /// The inputs and references to read. Default: none, which a run refuses.
+    /// The inputs and references to read. Default: no inputs; a run without inputs fails.
     inputs: Inputs,
     /// The settings that define near-duplicates and choose the kept documents. Default: [`RunSettings::default`].
     settings: RunSettings,
@@ -62,7 +62,8 @@ setters!(DedupOptions {
 pub struct WorkOptions {
     /// The folder, which is created if it does not exist. The folder must be empty unless a run is resumed.
     pub folder: PathBuf,
-    /// Whether to resume the run that was begun in the folder, if there is one. Default: false.
+    /// Whether a run that was begun in the folder is resumed. If no run was begun in the folder, a new run begins.
+    /// Default: false.
     pub resume: bool,
     /// Whether the folder is kept when the run is done. Default: false.
     pub keep: bool,
@@ -77,7 +78,8 @@ impl WorkOptions {
 }
 
 setters!(WorkOptions {
-    /// Whether to resume the run that was begun in the folder, if there is one. Default: false.
+    /// Whether a run that was begun in the folder is resumed. If no run was begun in the folder, a new run begins.
+    /// Default: false.
     resume: bool,
     /// Whether the folder is kept when the run is done. Default: false.
     keep: bool,

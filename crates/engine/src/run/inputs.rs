@@ -17,7 +17,7 @@ use crate::weigh::{FrequencyTable, WeightTables, count_for_a_run};
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Inputs {
-    /// The inputs, whose order determines the numbers of the documents. Default: none, which runs refuse.
+    /// The inputs, whose order determines the numbers of the documents. Default: no inputs; a run without inputs fails.
     pub inputs: Vec<Input>,
     /// The references that the inputs are compared with. References are read but never written. Default: none.
     pub against: Vec<Input>,
@@ -33,7 +33,7 @@ pub struct Inputs {
 }
 
 setters!(Inputs {
-    /// The inputs, whose order determines the numbers of the documents. Default: none, which runs refuse.
+    /// The inputs, whose order determines the numbers of the documents. Default: no inputs; a run without inputs fails.
     inputs: Vec<Input>,
     /// The references that the inputs are compared with. References are read but never written. Default: none.
     against: Vec<Input>,
@@ -104,7 +104,8 @@ impl Inputs {
         }
     }
 
-    /// Opens the inputs. Records are read with the `value_fields`, which the keeper policy needs.
+    /// Opens the inputs and references as one corpus. Records are read with the `value_fields`, which the keeper policy
+    /// needs.
     pub(super) fn open(
         &self,
         value_fields: Vec<FieldPath>,

@@ -21,7 +21,7 @@ use crate::verify::Verification;
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct PairsOptions {
-    /// The inputs to read. Default: none, which a run refuses.
+    /// The inputs, with the options for reading them. Default: no inputs; a run without inputs fails.
     pub inputs: Inputs,
     /// The settings that define near-duplicates. A keeper policy is refused, because nothing is removed. Default:
     /// [`RunSettings::default`].
@@ -37,7 +37,7 @@ pub struct PairsOptions {
 }
 
 setters!(PairsOptions {
-    /// The inputs to read. Default: none, which a run refuses.
+    /// The inputs, with the options for reading them. Default: no inputs; a run without inputs fails.
     inputs: Inputs,
     /// The settings that define near-duplicates. A keeper policy is refused, because nothing is removed. Default:
     /// [`RunSettings::default`].

@@ -19,7 +19,7 @@ use crate::settings::{ReadPlan, ResourceLimits, check_spec};
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct SketchOptions {
-    /// The inputs to read. Default: none, which a run refuses.
+    /// The inputs, with the options for reading them. Default: no inputs; a run without inputs fails.
     pub inputs: Inputs,
     /// The spec by which documents become sketches. Default: `nfkc+casefold / words:5 / minhash:128 / seed:1`.
     pub spec: Spec,
@@ -36,7 +36,7 @@ pub struct SketchOptions {
 }
 
 setters!(SketchOptions {
-    /// The inputs to read. Default: none, which a run refuses.
+    /// The inputs, with the options for reading them. Default: no inputs; a run without inputs fails.
     inputs: Inputs,
     /// The spec by which documents become sketches. Default: `nfkc+casefold / words:5 / minhash:128 / seed:1`.
     spec: Spec,

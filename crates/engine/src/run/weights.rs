@@ -18,7 +18,7 @@ use crate::weigh::{self, FrequencyTable};
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct WeightsOptions {
-    /// The inputs to read. Default: none, which a run refuses.
+    /// The inputs, with the options for reading them. Default: no inputs; a run without inputs fails.
     pub inputs: Inputs,
     /// The spec, of which only normalisation and shingling are used. Default: `nfkc+casefold / words:5`.
     pub spec: Spec,
@@ -31,7 +31,7 @@ pub struct WeightsOptions {
 }
 
 setters!(WeightsOptions {
-    /// The inputs to read. Default: none, which a run refuses.
+    /// The inputs, with the options for reading them. Default: no inputs; a run without inputs fails.
     inputs: Inputs,
     /// The spec, of which only normalisation and shingling are used. Default: `nfkc+casefold / words:5`.
     spec: Spec,

@@ -482,7 +482,7 @@ impl RunSettings {
     }
 }
 
-/// Refuses tables whose fingerprints differ from the fingerprints of the spec.
+/// Refuses weight tables that are missing, or whose fingerprints differ from those that the spec states.
 pub(crate) fn check_tables(spec: &Spec, weighing: &WeightTables, problems: &mut Vec<SettingProblem>) {
     let weights = &spec.weights;
     let wrong = match &weighing.frequencies {

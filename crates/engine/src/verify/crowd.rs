@@ -73,7 +73,7 @@ impl Fold {
         self.heads.push_allowing(&self.folded, allowed);
     }
 
-    /// Returns the number of registers that have as many bits as a folded array.
+    /// Returns the number of bits of a folded array, in units of 32-bit registers.
     fn compared(&self) -> usize {
         2 * self.heads.words()
     }
@@ -300,7 +300,7 @@ pub(super) struct Scanned {
     pub(super) open: Vec<Vec<u32>>,
     /// Number of pairs that heads or folded parity bits rejected.
     pub(super) rejected: u64,
-    /// Number of registers that have as many bits as were compared for the rejected pairs.
+    /// Number of bits that were compared for the rejected pairs, in units of registers.
     pub(super) compared: u64,
     /// Number of pairs that remained before all parity bits were compared without folding.
     pub(super) left_by_heads: u64,
@@ -343,7 +343,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Returns the number of registers that have as many bits as are compared for most pairs.
+    /// Returns the number of bits that are compared first per pair, in units of registers: the bits of a folded array,
+    /// or of a head if arrays are not folded.
     fn compared(&self) -> usize {
         self.folds.map_or(self.crowd.rule.compared(), |(fold, ..)| fold.compared())
     }

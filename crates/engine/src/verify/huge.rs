@@ -1,7 +1,8 @@
 //! Compares huge documents, whose shingle sets do not fit into memory and are sorted on disk.
 //!
-//! The shingles of a document are cut block by block and sorted in stretches. The stretches of both documents are
-//! merged part by part of the range of keys. The overlaps of all parts add up to the overlap of the documents.
+//! The shingles of a document are cut block by block, and each full buffer becomes a sorted run. The sorted runs of
+//! both documents are merged part by part of the range of keys. The overlaps of all parts add up to the overlap of the
+//! documents.
 
 use minwise::sort::sort_mixed;
 use minwise::verify::Overlap;

@@ -59,7 +59,7 @@ impl Truth {
     }
 
     /// Returns the number of kept documents that repeat an earlier kept document. For components, these are the keepers
-    /// whose cluster has a document similar to one of an earlier cluster.
+    /// whose cluster has a document that is similar to a document of an earlier cluster.
     fn missed(&self, decisions: &Decisions, cluster: Clustering, references: u32) -> u64 {
         let removed = &decisions.removed;
         let keeper = |document: u32| {

@@ -125,8 +125,8 @@ fn a_dense_crowd_is_decided_as_an_exact_search_decides() {
         let by_counting = documents.dedup(&exact);
         assert_eq!(by_bands.removed, by_counting.removed);
         assert_eq!(by_bands.removed.len(), 300);
-        // All pairs are candidates. Documents of one block of up to 256 do not scan one another, so 400,000 pairs are
-        // compared. Nearly all other pairs end in a scan.
+        // All pairs are candidates. Documents in the same block of up to 256 do not scan one another, so about 400,000
+        // pairs (12 blocks of 256²/2) are compared. Nearly all other pairs end in a scan.
         let verification = by_bands.verification;
         assert!(verification.candidates > 3_500_000, "{} candidates", verification.candidates);
         assert!(verification.compared < 500_000, "{} compared", verification.compared);

@@ -1,4 +1,4 @@
-//! Tests of weighted runs, against sums over words as strings.
+//! Tests that weighted runs find the similarities that are computed directly from the words of the texts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -142,7 +142,8 @@ impl CheckOptions {
     /// Value of [`passage`](Self::passage) with which a passage alone makes no match.
     pub const NO_PASSAGE: usize = form::NO_PASSAGE;
 
-    /// Returns the weighting if it gives matches a weighted similarity.
+    /// Returns the weighting; `None` if it is not set or is [`Weighting::None`], because matches then have no weighted
+    /// similarity.
     pub(crate) fn weighting(&self) -> Option<Weighting> {
         self.weight.filter(|&weighting| weighting != Weighting::None)
     }

@@ -258,7 +258,8 @@ impl View<'_> {
         self.rows(space, self.snapshot.range(self.store.space(space), range), visit)
     }
 
-    /// Calls `visit` with the rows before `key`, or with all rows, in descending order, until it returns false.
+    /// Calls `visit` with the rows before `key` in descending order, until `visit` returns false. If `key` is `None`,
+    /// all rows are visited.
     pub(crate) fn each_before(
         &self,
         space: KeyspaceName,

@@ -22,7 +22,8 @@ fn set(text: &str) -> ShingleSet {
     shingles.hashes().iter().copied().collect()
 }
 
-/// Returns families of documents. The members of a family differ by some words from its first document.
+/// Returns 12 families of five documents each. The members of a family differ by some words from its first
+/// document.
 fn families() -> Vec<NewDocument> {
     let mut documents = vec![];
     for family in 0..12 {

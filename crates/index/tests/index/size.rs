@@ -16,7 +16,8 @@ fn an_archive_takes_little_more_than_its_texts_and_is_open_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let index = create(folder.path());
     let all: Vec<NewDocument> = (0..DOCUMENTS).map(|n| document(&format!("d{n}"), &text(n, 420))).collect();
-    // All documents are added in one change, as `index add` does with 5,000 documents.
+    // All documents are added in one change, because `index add` would also write these 5,000 documents in
+    // one change.
     let begun = Instant::now();
     index.add(&all, 0, 2).unwrap();
     let added = begun.elapsed();

@@ -1,4 +1,4 @@
-//! `ProbMinHash` sketches of weighted sets, by exponential points.
+//! `ProbMinHash`: sketches of weighted sets, in which members throw points at exponentially distributed distances.
 //!
 //! - **Paper.** Ertl, *`ProbMinHash` – A Class of Locality-Sensitive Hash Algorithms for the (Probability) Jaccard Similarity*,
 //!   IEEE TKDE 2020, arXiv:1911.00675, algorithm 1 (`ProbMinHash1`).

@@ -22,7 +22,7 @@ const RECORDS: usize = 10_000;
 /// Range of shingles per document. Every sketch is exact for smaller documents, and larger ones would take most of the
 /// time.
 const SHINGLES: std::ops::RangeInclusive<usize> = 50..=2000;
-/// Number of ranges of similarity: tenths.
+/// Number of ranges of similarity, each 0.1 wide.
 const BINS: usize = 10;
 
 /// Documents of a file, and pairs of them.

@@ -112,7 +112,7 @@ impl Ruler {
         /// Upper bound on the numbers beside an axis.
         const MOST: f64 = 8.0;
         let span = high - low;
-        // The step is the smallest of 1, 2, 5, 10 … that leaves room between the numbers.
+        // The step is the smallest of …, 0.1, 0.2, 0.5, 1, 2, 5, 10, … that leaves room between the numbers.
         let exponent = (span / MOST).log10().floor() as i32;
         let steps = (exponent..).flat_map(|exponent| [1, 2, 5].map(|digit| (digit, exponent)));
         let size = |(digit, exponent): (i32, i32)| f64::from(digit) * 10_f64.powi(exponent);

@@ -14,7 +14,7 @@ pub(crate) struct Vocabulary {
     cumulative: Vec<f64>,
 }
 
-/// Edit of a document.
+/// Change that makes a second version of a simulated document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Edit {
     /// Replaces this share of the words by others.

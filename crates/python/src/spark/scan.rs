@@ -37,7 +37,7 @@ pub(super) struct TaskRow {
     pub(super) at: (usize, usize),
     pub(super) row: BlockRow,
     pub(super) band: u32,
-    /// Set of the bands of blocks in which the document asks.
+    /// Bit mask of the bands in whose blocks the document asks. Bands from 64 on have no bit.
     pub(super) mask: u64,
     /// Number of bytes of the text.
     pub(super) size: i64,

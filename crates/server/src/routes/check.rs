@@ -53,7 +53,7 @@ impl Submission {
         archive.check(query, &self.metadata.0, &self.options, turn)
     }
 
-    /// Returns a problem if there is a `text` among the options of a request that sends the text elsewhere.
+    /// Refuses the option `text`, for requests that have the text in another field or in a file.
     pub(crate) fn check_without_text(&self) -> Result<(), Problem> {
         match self.text {
             Some(_) => Err(Problem::new(ProblemKind::BadBody, "The options of a check have no `text` here.")),

@@ -21,9 +21,9 @@ use crate::state::SharedState;
 use crate::uploads::{BodyContent, Received, json};
 use crate::wire::{Metadata, Title};
 
-/// Default of the parameter `limit`, which the attributes of `ListParameters` repeat.
+/// Default of the parameter `limit`. The attributes of `ListParameters` repeat this number.
 const DEFAULT_LIMIT: usize = 50;
-/// Maximum of the parameter `limit`, which the attributes of `ListParameters` repeat.
+/// Maximum of the parameter `limit`. The attributes of `ListParameters` repeat this number.
 const MAX_LIMIT: usize = 500;
 
 /// Maximum number of documents that are added before the answer. A request with more documents becomes a job.

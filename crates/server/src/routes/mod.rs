@@ -1,5 +1,6 @@
-//! Routes of the API and of the page. Each route decodes a request, calls the archive on a thread of a lane,
-//! and encodes the answer. There is one file per kind of call, and one for the page.
+//! Routes of the API and of the page. Each route decodes a request, calls the archive on a thread of one of
+//! the [`lanes`](crate::lanes), and encodes the answer. There is one file per kind of call, and one for the
+//! page.
 
 #[allow(unused_qualifications, reason = "the macro that describes a call names its types by their paths")]
 pub(crate) mod check;

@@ -53,7 +53,7 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let mut problems = FlagProblems::default();
     let mut reading = settings::reading(&args.reading, &mut problems);
     if reading.nulls == Nulls::Keep {
-        // A document without text cannot be checked. Rejecting it reports this to the person who asked.
+        // A document without text cannot be checked. If the document is rejected, the person who asked sees the reason.
         reading.nulls = Nulls::Reject;
     }
     let passages =

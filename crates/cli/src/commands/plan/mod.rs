@@ -167,7 +167,8 @@ impl PlanSummary {
             };
             let line: String = (0..PLOT_COLUMNS)
                 .map(|column| {
-                    // Rows between two columns are filled, because the curve would have gaps where it is steep.
+                    // Plot rows between the heights of two neighbouring columns are filled, because a steep curve would
+                    // otherwise have gaps.
                     let (low, high) = (row_of(column.saturating_sub(1)).min(row_of(column)), row_of(column));
                     if row == high || (low < row && row < high) {
                         '*'

@@ -169,10 +169,10 @@ fn look(looks: &[LaneCells], scale: f32, coefficients: (u32, u32)) -> [u32; LANE
     sets
 }
 
-/// Returns the row up to which there are k·ln k darts plus one on average, or up to twice this number.
+/// Returns the row up to which there are on average from k·ln k + 1 to twice as many darts.
 fn top_row(weights: &[f64], registers: usize) -> i64 {
-    // Weights are relative to the largest weight, so the sum is finite. The sum may be added in any order, because the
-    // result does not depend on the top row.
+    // Weights are relative to the largest weight, so the sum is finite. The weights may be added in any order, because
+    // the result does not depend on the top row.
     let greatest = weights.iter().fold(0.0, |most, &weight| if weight > most { weight } else { most });
     let scale = exponent(greatest);
     let total: f64 = weights.iter().map(|&weight| scaled(weight, -scale)).sum();

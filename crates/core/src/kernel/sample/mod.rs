@@ -3,8 +3,9 @@
 //! [`Draw`] defines the samples. Finishing a draw takes three logarithms per shingle and register. Only a few of the n
 //! shingles of a document can be the sample of a register, and 32 bits of hash rule out nearly all others:
 //!
-//! - a = c/z with ln z ≤ ln w + r and r = −ln(U₁U₂), so a·w ≥ c·U₁U₂. Also c = −ln V₁ − ln V₂ ≥ −2 ln(1 − s/2) ≥ s +
-//!   s²/4 with s = (1 − V₁) + (1 − V₂). The first bits of the four uniform numbers bound this product from below.
+//! - a = c/z with ln z ≤ ln w + r and r = −ln(U₁U₂), so a·w ≥ c·U₁U₂. The factor c is bounded, too: c = −ln V₁ − ln V₂
+//!   ≥ −2 ln(1 − s/2) ≥ s + s²/4 with s = (1 − V₁) + (1 − V₂). The first bits of the four uniform numbers bound this
+//!   product from below.
 //! - The a of the sample has the distribution Exp(Σw), so it is likely to be below L/Σw for a small L. With probability
 //!   e^−L a register has no sample below L/Σw; then the register processes the shingles again with a larger L. Ranks
 //!   are bounded: a·w ≤ c < 2⁵, so L = 2⁵·n always finds a sample.
@@ -179,8 +180,8 @@ fn run(
 ) {
     let Elements { keys, weights } = elements;
     let log_weights: Vec<f64> = weights.iter().map(|&weight| ln(weight)).collect();
-    // Weights are relative to the largest weight, so the sum is finite. The sum may be added in any order, because only
-    // the filter uses it.
+    // Weights are relative to the largest weight, so the sum is finite. The weights may be added in any order, because
+    // only the filter uses the sum.
     let greatest = in_lanes(weights, |most, weight| if weight > most { weight } else { most });
     let relative: Vec<f64> = weights.iter().map(|weight| weight / greatest).collect();
     let total = in_lanes(&relative, |sum, weight| sum + weight);

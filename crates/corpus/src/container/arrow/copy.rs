@@ -18,7 +18,7 @@ use crate::output::{Output, TableCompression};
 use crate::source::SourceReader;
 use crate::sources::Sources;
 
-/// Writes the rows at `places` as one file or stream, in the form of the first of `sources`.
+/// Writes the rows at `places` as one file or stream, in the form of the first source of `numbers` that has rows.
 pub(super) fn copy(
     sources: &Sources,
     numbers: Range<u32>,

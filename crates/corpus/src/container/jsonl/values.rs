@@ -35,7 +35,7 @@ const LISTED: usize = 50;
 const OFFERED: usize = 5;
 
 /// Returns the fields of a line, in order, as paths. A path leads through nested objects, and through the first
-/// element of each list that is not null. A name that cannot be written in a path is left out.
+/// non-null element of each list. A name that cannot be written in a path is left out.
 pub(crate) fn names(line: &str) -> Vec<String> {
     leaves(line).iter().map(|(path, _)| path.to_string()).collect()
 }

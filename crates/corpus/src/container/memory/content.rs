@@ -225,7 +225,7 @@ impl MemoryBatch {
     }
 }
 
-/// Some rows of a batch.
+/// Range of rows of a batch, with the columns that hold their ids and values.
 struct BatchRows<'b> {
     batch: &'b MemoryBatch,
     rows: Range<usize>,

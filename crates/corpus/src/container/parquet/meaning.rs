@@ -10,7 +10,7 @@ use crate::container::table::{days, decimal};
 pub(super) enum Meaning {
     /// Signed numbers.
     Signed,
-    /// Unsigned numbers, whose highest bit is stored as the sign.
+    /// Unsigned numbers, stored in a signed type, so that the highest bit is the sign bit.
     Unsigned,
     /// Days since 1970.
     Days,

@@ -49,7 +49,8 @@ fn key(id: &str) -> IdHash {
     xxh3_128(id.as_bytes())
 }
 
-/// Ids in the head of a record that decide which records it follows.
+/// Kind of a record, its id, and the ids that its headers name. Kind and ids decide with which documents the record is
+/// copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Links {
     kind: RecordKind,
@@ -127,7 +128,7 @@ struct CompanionWalk<'r> {
     keys: HashMap<IdHash, IdState>,
 }
 
-/// An id during the walk.
+/// State of an id during the walk.
 #[derive(Default)]
 struct IdState {
     /// Fate of the records that have or name the id.

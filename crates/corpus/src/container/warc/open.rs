@@ -89,7 +89,7 @@ pub(super) struct WarcRecords {
     starts: Vec<u64>,
     roles: Vec<Role>,
     size_bytes: u64,
-    /// Numbers of the records at which pieces begin, about 1 MiB apart, and last the number of records.
+    /// Numbers of the records at which pieces begin, about 1 MiB apart. The last element is the number of records.
     cuts: Vec<usize>,
     /// How records lie in gzip members; `None` if the source has no members that can be copied.
     pub(super) alignment: Option<Alignment>,

@@ -129,7 +129,7 @@ impl ThisRun {
 
 /// Near-duplicates of a run, sorted by keeper, so that the documents of one cluster are adjacent.
 struct ByKeeper<'a> {
-    /// The removed documents.
+    /// The removed documents, sorted by keeper.
     removed: Vec<&'a Removed>,
     /// The documents of spared clusters. Spared clusters are larger than `max_cluster`.
     spared: Vec<&'a Removed>,

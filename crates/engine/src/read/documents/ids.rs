@@ -104,7 +104,8 @@ impl Documents {
     /// document with such an id, and the document that its id names.
     ///
     /// A document with a repeated id is named by its place, which may in turn be the id of another document, and so on.
-    /// The search follows these chains, and visits each document once, after the document that its id names.
+    /// The search follows these chains. If the id of document B equals the place of document A, the search visits B
+    /// once, after A.
     fn add_clashes(
         &mut self,
         looks_like_places: &[u32],

@@ -26,7 +26,7 @@ const STEPS: u32 = 94;
 /// Quantity that most charts show.
 const VARIANCE_BY_BITS: &str = "variance × stored bits";
 
-/// Parses the text form of a method.
+/// Parses a method, such as `minhash:128`.
 fn method(form: &str) -> Result<Method, Error> {
     form.parse()
 }

@@ -137,7 +137,7 @@ pub(crate) fn fast_similarity() -> Result<Chart, Error> {
 }
 
 pub(crate) fn bottom_k() -> Result<Chart, Error> {
-    // A value has two words, so half as many values take the storage of the registers.
+    // A value has two words and a register has one, so half as many values as registers need the same storage.
     let values = REGISTERS / 2;
     let sketch = Method::BottomK(values);
     let of = |union: usize| move |common| estimate::bottom_k::variance(union, common, values);

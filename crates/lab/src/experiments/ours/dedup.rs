@@ -149,8 +149,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     ]))
 }
 
-/// Returns the path itself, or the path of a file with the first records of a larger JSONL file. The limit is needed
-/// because finding all pairs exactly takes memory and time.
+/// If `path` is a folder, returns `path`. Otherwise copies the first `most` lines of the JSONL file to `folder`, and
+/// returns the path of the copy. The limit is needed because finding all pairs exactly takes memory and time.
 fn beginning(path: &Path, most: usize, folder: &Path) -> Result<PathBuf> {
     if path.is_dir() {
         return Ok(path.to_owned());

@@ -30,8 +30,8 @@ struct Published {
     recall: Vec<Printed>,
 }
 
-/// Permitted difference between the stand-in's share of pairs and the intended share. The fit leaves this residual,
-/// rounded to hundredths.
+/// Permitted difference between the share of pairs that reach a threshold in the generated stand-in and the share that
+/// the source prints. The fit leaves this residual, rounded to hundredths.
 const FIT: f64 = 0.03;
 
 pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {

@@ -119,7 +119,8 @@ impl Panel {
         self.divide(&self.counted, side, at)
     }
 
-    /// Returns the threshold that takes the most pairs while it is expected to take none of 1000 pairs wrongly.
+    /// Returns the threshold that takes the most pairs, with fewer than 0.5 wrong pairs expected among the 1000 pairs
+    /// of the source.
     fn dividing_point(&self, side: LookSide) -> usize {
         let is_right = |at: &usize| THEIRS * self.exact(side, *at).wrong() < 0.5;
         let mut all = 0..self.exact.len();

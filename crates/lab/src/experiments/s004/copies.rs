@@ -139,7 +139,8 @@ mod tests {
             mean(originals.collect()),
             mean((0..39).map(|family| (family * MEMBERS, (family + 1) * MEMBERS)).collect()),
         );
-        // There are seven copies in each of 40 families, and the shares of added terms scatter by 0.012.
+        // There are seven copies in each of 40 families, and the share of added terms has a standard deviation of
+        // 0.012.
         assert!((to_original - 1.0 / 1.045).abs() < 5.0 * 0.012 / 280.0_f64.sqrt() + 0.001, "{to_original}");
         assert!(apart < 0.3, "{apart}");
         assert_eq!(collection.relatives(9).collect::<Vec<_>>(), [8, 10, 11, 12, 13, 14, 15]);

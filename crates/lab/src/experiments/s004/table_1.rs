@@ -153,7 +153,7 @@ pub(super) fn made_up(documents: u64, seed: u64) -> Vec<ShingleSet> {
         .collect()
 }
 
-/// Counts, for each run, the pairs that are off by more than each ε.
+/// Counts, per run and per ε, the pairs whose estimate is off by more than ε.
 fn measure(
     context: &Context<'_>,
     settings: &Settings,

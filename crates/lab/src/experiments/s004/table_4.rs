@@ -1,4 +1,4 @@
-//! Table 4: the results of queries against the number of bands.
+//! Table 4: the results of queries for several numbers of bands.
 
 use anyhow::Result;
 use serde::Deserialize;

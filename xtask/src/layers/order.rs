@@ -72,6 +72,7 @@ const CORPUS: &[&str] = &[
     // `positional` to `output` read and write bytes.
     "positional",
     "compression",
+    "frames",
     "members",
     "scratch",
     "temporary",

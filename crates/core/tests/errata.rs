@@ -185,7 +185,7 @@ fn e_29_the_threshold_is_not_the_half_point() {
 
 /// The loop of Bergillos 2018, §5.3, processes the rows of the matrix that it fills, and its hash does not depend on
 /// the function. Correctly, the loop processes the rows of the *characteristic* matrix with one function per register.
-/// It then gives the minima of the sets.
+/// The corrected loop returns the minima of the sets.
 #[test]
 fn e_32_the_rows_are_those_of_the_characteristic_matrix() {
     let documents: [&[u64]; 4] = [&[0, 3], &[2], &[1, 3, 4], &[0, 2, 3]];

@@ -1,8 +1,8 @@
 //! Decompresses a Zstandard file of several frames with several threads.
 //!
-//! The calling thread cuts the file into tasks of whole frames, worker threads decompress the tasks, and the calling thread returns
-//! their bytes in order. A frame that is damaged or too large is decompressed by the calling thread, as a stream, so errors are those
-//! of a file that one thread decompresses.
+//! The calling thread cuts the file into tasks of whole frames, worker threads decompress the tasks, and the calling
+//! thread returns their bytes in order. A frame that is damaged or too large is decompressed by the calling thread, as
+//! a stream, so errors are those of a file that one thread decompresses.
 
 use std::collections::VecDeque;
 use std::io::{self, BufReader, Chain, Cursor, Read};
@@ -20,7 +20,8 @@ pub(crate) const LEAST_FILE_BYTES: u64 = 4 << 20;
 const TASK_BYTES: usize = 1 << 20;
 /// Maximum number of compressed bytes of a frame, because each thread holds a task.
 const FRAME_BYTES: usize = 12 << 20;
-/// Maximum number of decompressed bytes of a task. Together with the compressed bytes, this is less than a run counts per thread.
+/// Maximum number of decompressed bytes of a task. Together with the compressed bytes, this is less than a run counts
+/// per thread.
 const DECODED_BYTES: u64 = 24 << 20;
 /// Number of bytes that are read at a time.
 const READ_BYTES: usize = 256 << 10;
@@ -71,7 +72,8 @@ struct DecodedTask {
 }
 
 fn decoded(frames: Vec<u8>, mut out: Vec<u8>) -> DecodedTask {
-    // Memory that is never touched costs nothing. A buffer that grows step by step would leave its smaller versions behind.
+    // Memory that is never touched costs nothing. A buffer that grows step by step would leave its smaller versions
+    // behind.
     out.reserve(DECODED_BYTES as usize + 64);
     let read = Compression::Zstd
         .decoder(frames.as_slice())
@@ -127,15 +129,15 @@ struct FrameReader<F: Read> {
     ahead: usize,
     /// Whether the file had a task.
     has_begun: bool,
-    /// Buffers that are used again, because the allocator returns freed memory only after a while: with new buffers for every task, a
-    /// file of 1.8 GB took 3.2 GB on sixteen cores.
+    /// Buffers that are used again, because the allocator returns freed memory only after a while: with new buffers for
+    /// every task, a file of 1.8 GB took 3.2 GB on sixteen cores.
     spare: Vec<Vec<u8>>,
     current: Current<F>,
 }
 
 impl<F: Read> FrameReader<F> {
-    /// Returns the next whole frames of the file, about [`TASK_BYTES`] of them; `None` if the file ends, or if the next frame is too
-    /// large or damaged.
+    /// Returns the next whole frames of the file, about [`TASK_BYTES`] of them; `None` if the file ends, or if the next
+    /// frame is too large or damaged.
     fn next_frames(&mut self) -> io::Result<Option<Vec<u8>>> {
         let Some(file) = &mut self.file else { return Ok(None) };
         let mut end = 0;

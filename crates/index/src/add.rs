@@ -147,7 +147,8 @@ fn in_portions<P: Send, T: Send>(
         while let Some((at, portion)) = take() {
             let made = work(portion);
             if made.is_err() {
-                // No further portion is begun. All earlier portions were taken, so the first error is among the results.
+                // No further portion is begun. All earlier portions were taken, so the first error is among the
+                // results.
                 while take().is_some() {}
             }
             done.push((at, made));

@@ -96,7 +96,8 @@ fn a_check_says_what_is_repeated_and_ends_with_1() {
     );
 }
 
-/// Documents are checked by all threads, and printed in their order; a record that cannot be read is rejected at its place.
+/// Documents are checked by all threads, and printed in their order; a record that cannot be read is rejected at its
+/// place.
 #[test]
 fn threads_check_documents_in_order() {
     let desk = archive();

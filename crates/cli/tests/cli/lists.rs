@@ -67,7 +67,7 @@ fn chat_rows() -> Vec<u8> {
 fn conversations_without_their_duplicates() {
     let desk = Desk::with("in.jsonl", chat_lines());
     desk.write("in.parquet", chat_rows());
-    // The same texts outside lists have the same duplicates.
+    // Texts in a plain field have the same duplicates as equal texts in lists.
     let joined: Vec<(&str, String)> =
         chats().into_iter().map(|(id, texts)| (id, texts.join("\n\n"))).collect();
     let joined: Vec<(&str, &str)> = joined.iter().map(|(id, text)| (*id, text.as_str())).collect();

@@ -602,7 +602,7 @@ mod tests {
         }
     }
 
-    /// The same documents, where each shelf and each component is computed without the others, as on a machine of its
+    /// Documents of a test, where each shelf and each component is computed without all others, as on a machine of its
     /// own.
     struct Apart {
         shelved: ShelvedDocuments,

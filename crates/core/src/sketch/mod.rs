@@ -301,8 +301,8 @@ impl Sketches {
 
     /// Touches the memory that is reserved for the next `rows` rows, with `threads` threads.
     ///
-    /// The system provides a page when it is first touched, which takes longer than copying a page. If one thread appends all rows, it
-    /// would do all of this work.
+    /// The system provides a page when it is first touched, which takes longer than copying a page. If one thread
+    /// appends all rows, it would do all of this work.
     #[doc(hidden)]
     pub fn touch(&mut self, rows: usize, threads: usize) {
         /// Number of values per page.

@@ -199,7 +199,8 @@ impl Output {
         set.map_err(|error| Error::io("write", &*self.name, error))
     }
 
-    /// Sets the maximum bytes of a table that several threads keep in memory before they are written. The default is 64 MiB.
+    /// Sets the maximum bytes of a table that several threads keep in memory before they are written. The default is 64
+    /// MiB.
     pub fn set_buffer_bytes(&mut self, bytes: u64) {
         self.buffer_bytes = bytes;
     }

@@ -91,7 +91,8 @@ impl OutputFolder {
         self.threads = threads;
     }
 
-    /// Sets the maximum bytes of a table that several threads keep in memory before they are written. The default is 64 MiB.
+    /// Sets the maximum bytes of a table that several threads keep in memory before they are written. The default is 64
+    /// MiB.
     pub fn set_buffer_bytes(&mut self, bytes: u64) {
         self.buffer_bytes = bytes;
     }

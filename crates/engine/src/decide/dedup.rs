@@ -154,8 +154,8 @@ struct Ledger<'a, F> {
 }
 
 /// Number of neighbourhoods whose decisions are reported together.
-// A report wakes the thread that writes, which takes a system call. One report per neighbourhood took as long as the comparisons
-// of short documents on sixteen threads, because one thread at a time receives decisions.
+// A report wakes the thread that writes, which takes a system call. One report per neighbourhood took as long as the
+// comparisons of short documents on sixteen threads, because one thread at a time receives decisions.
 const REPORTED_TOGETHER: usize = 1024;
 
 #[derive(Default)]

@@ -114,7 +114,7 @@ mod tests {
             (RunSettings { bits: Some("1".parse().unwrap()), ..settings() }, vec!["bits"]),
             (RunSettings { filter_error: None, ..settings() }, vec!["filter-error"]),
             (RunSettings { looks: Some(vec![64, 128]), ..settings() }, vec!["looks"]),
-            // The same share applies to each look instead of to all looks together.
+            // `error_per_look` applies the share to each look instead of to all looks together.
             (RunSettings { error_per_look: Some(1e-6), ..settings() }, vec!["error-per-look"]),
             (RunSettings { keep: Some("longest".parse().unwrap()), ..settings() }, vec!["keep"]),
             (RunSettings { cluster: Clustering::Components, ..settings() }, vec!["cluster"]),

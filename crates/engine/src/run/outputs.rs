@@ -213,7 +213,8 @@ impl Targets {
         Ok(())
     }
 
-    /// Sets the threads that write, and the maximum bytes of a table that they keep in memory. Neither changes the output.
+    /// Sets the threads that write, and the maximum bytes of a table that they keep in memory. Neither changes the
+    /// output.
     pub(super) fn set_resources(&mut self, threads: usize, buffer_bytes: u64) -> Result<(), Error> {
         for place in [&mut self.kept, &mut self.removed].into_iter().flatten() {
             match place {

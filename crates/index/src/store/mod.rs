@@ -338,7 +338,8 @@ pub(crate) struct Stopped {
     pub(crate) why: String,
 }
 
-/// A row with its checksum, in the form that the storage engine takes. Threads can make rows before one thread writes them.
+/// A row with its checksum, in the form that the storage engine takes. Threads can make rows before one thread writes
+/// them.
 pub(crate) struct SealedRow {
     space: KeyspaceName,
     key: UserKey,

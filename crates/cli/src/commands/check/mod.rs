@@ -44,8 +44,8 @@ pub struct CheckedDocument<'d> {
 const PRINTED_PASSAGES: usize = 3;
 /// Number of documents per thread that wait before all threads check them.
 const PER_THREAD: usize = 8;
-/// Maximum number of bytes of texts that wait for an earlier chunk of the corpus, and of matched texts that wait for an earlier
-/// document.
+/// Maximum number of bytes of texts that wait for an earlier chunk of the corpus, and of matched texts that wait for an
+/// earlier document.
 const AHEAD_BYTES: u64 = 64 << 20;
 
 pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
@@ -167,7 +167,8 @@ fn exit_code(are_permitted: bool, found: u64) -> Exit {
     }
 }
 
-/// Queue of documents to be checked. All threads check the documents of the queue, and `take` receives the results in order.
+/// Queue of documents to be checked. All threads check the documents of the queue, and `take` receives the results in
+/// order.
 struct CheckQueue<'c, T> {
     index: &'c Index,
     options: &'c CheckOptions,

@@ -93,17 +93,16 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
             documents::refuse_null(&corpus, before, ready.null_error.as_ref())?;
             nulls += ready.nulls;
             skipped += ready.skipped;
-            for (at, source, line, mut document) in ready.nameless {
-                let name = corpus.sources()[source as usize].id();
-                document.id = format!("{name}:{}", before + line + 1);
-                named.fetch_add(u64::from(documents::annotate(&mut document, &sheet)), Ordering::Relaxed);
-                ready.batch.describe(at, &document);
-            }
+            ready.name_documents(&corpus, before, &sheet, &named);
             read += ready.batch.len() as u64;
             batch.append(ready.batch);
             if batch.is_full() {
                 // After an error, the committer takes no more batches, and its error ends the run.
                 hand_over.send(std::mem::take(&mut batch)).map_err(|_| Failure::Interrupted)?;
+                if threads == 1 {
+                    // The committer takes an empty batch when the full one is committed, so one thread works at a time.
+                    hand_over.send(DocumentBatch::default()).map_err(|_| Failure::Interrupted)?;
+                }
             }
             rejects.extend(ready.rejects, &corpus, before);
             progress.advance(ready.bytes);
@@ -147,8 +146,21 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     Ok(if are_permitted { Exit::Done } else { Exit::Error })
 }
 
-/// Gives the documents of a chunk the metadata of the sheet, and counts in `named` the documents that the sheet has. Returns the documents
-/// without an id, as [`Ready::nameless`] has them.
+impl Ready {
+    /// Gives each document without an id the id `FILE:LINE` and the metadata that the sheet has for it. `before` lines of
+    /// the source come before the chunk.
+    fn name_documents(&mut self, corpus: &Corpus, before: u64, sheet: &documents::Sheet, named: &AtomicU64) {
+        for (at, source, line, mut document) in std::mem::take(&mut self.nameless) {
+            let name = corpus.sources()[source as usize].id();
+            document.id = format!("{name}:{}", before + line + 1);
+            named.fetch_add(u64::from(documents::annotate(&mut document, sheet)), Ordering::Relaxed);
+            self.batch.describe(at, &document);
+        }
+    }
+}
+
+/// Gives the documents of a chunk the metadata of the sheet, and counts in `named` the documents that the sheet has.
+/// Returns the documents without an id, as [`Ready::nameless`] has them.
 fn annotated(
     read: &mut documents::ChunkDocuments,
     sheet: &documents::Sheet,

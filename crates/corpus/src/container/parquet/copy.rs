@@ -1,7 +1,8 @@
 //! Copies rows from one Parquet file to another.
 //!
-//! With several threads, each thread copies a column of a row group to memory, and the calling thread writes these columns in order. The
-//! bytes of the output are those of a copy with one thread. Row groups that do not fit into the memory are copied page by page.
+//! With several threads, each thread copies a column of a row group to memory, and the calling thread writes these
+//! columns in order. The bytes of the output are those of a copy with one thread. Row groups that do not fit into the
+//! memory are copied page by page.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -86,8 +87,8 @@ impl CopyRoom {
         Ok(bytes.sum())
     }
 
-    /// Takes the next selections whose copies fit into the memory together, and at least one selection. Returns the selections and the
-    /// number of bytes of their copies.
+    /// Takes the next selections whose copies fit into the memory together, and at least one selection. Returns the
+    /// selections and the number of bytes of their copies.
     fn round<T>(
         self,
         sources: &Sources,
@@ -137,14 +138,15 @@ pub(super) fn copy_groups<T: Sync>(
 
 /// Number of bytes of the columns of a round that are in memory, and its limit.
 ///
-/// The size of a column is only estimated before, because the compression of the output is that of the first file, and because the values
-/// of a dictionary unfold in a column without one.
+/// The size of a column is only estimated before, because the compression of the output is that of the first file, and
+/// because the values of a dictionary unfold in a column without one.
 struct RoundMemory {
     held: AtomicU64,
     most: u64,
 }
 
-/// Bytes of a column in memory. If the columns of the round do not fit into the memory, writing fails and sets `is_full`.
+/// Bytes of a column in memory. If the columns of the round do not fit into the memory, writing fails and sets
+/// `is_full`.
 struct ColumnBytes<'r> {
     bytes: Vec<u8>,
     round: &'r RoundMemory,

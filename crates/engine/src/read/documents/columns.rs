@@ -140,10 +140,11 @@ impl DocumentColumns {
         }
     }
 
-    /// Touches reserved memory for the rows of the next `documents` documents, with `threads` threads, and some memory ahead of it.
+    /// Touches reserved memory for the rows of the next `documents` documents, with `threads` threads, and some memory
+    /// ahead of it.
     ///
-    /// One thread appends the parts of all threads. On sixteen threads, half of the time for reading short documents passed while
-    /// the system provided the pages of the rows to this thread.
+    /// One thread appends the parts of all threads. On sixteen threads, half of the time for reading short documents
+    /// passed while the system provided the pages of the rows to this thread.
     pub(crate) fn touch_ahead(&mut self, documents: usize, threads: usize) {
         /// Maximum number of bytes ahead of the rows, because unused rows would count as memory of the run.
         const MOST_BYTES: usize = 64 << 20;

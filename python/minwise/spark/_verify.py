@@ -105,16 +105,17 @@ def in_buckets(work: Work, pairs: Any) -> tuple[int, Any, int]:
     groups = int(max(total // (GROUPED_BUCKETS * most), 1))
     rows = pairs.select(F.pmod(F.hash("c"), F.lit(groups)).cast("bigint").alias("group"), "a", "c", cost.alias("cost"))
     sums = rows.groupBy("group").agg(F.sum("cost").alias("cost")).toArrow()
-    first, buckets = [], 0
-    for cost_of in sums["cost"].to_pylist():
+    first: list[int] = []
+    buckets = 0
+    for size in sums["cost"].to_pylist():
         first.append(buckets)
-        buckets += -(-cost_of // most)
+        buckets += -(-size // most)
     starts = work.frame(pa.table({"group": sums["group"].cast(pa.int64()), "first": pa.array(first, pa.int64())}), "bucket-starts")
     order = Window.partitionBy("group").orderBy("c", "a").rowsBetween(Window.unboundedPreceding, Window.currentRow)
     rows = rows.select("group", "a", "c", F.sum("cost").over(order).alias("sum")).join(F.broadcast(starts), "group")
     # The sum with the pair itself is divided, so that the last bucket of a group is never empty.
     bucket = F.col("first") + F.floor((F.col("sum") - 1) / F.lit(most))
-    return number, rows.select(bucket.cast("int").alias("bucket"), "a", "c"), int(buckets)
+    return number, rows.select(bucket.cast("int").alias("bucket"), "a", "c"), buckets
 
 
 def compare(work: Work, job: Job, pairs: Any, name: str, all: bool, screens: bool = False, texts: str = "texts") -> dict[str, Any]:

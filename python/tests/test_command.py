@@ -246,6 +246,11 @@ LEFT_OUT = {
     "help": "help(minwise.dedup)",
     "version": "minwise.__version__",
 }
+#: Options of `minwise pairs` that `minwise.pairs` does not have, with the reason.
+PAIRS_LEFT_OUT = {
+    "format": "the result is a sequence and an Arrow stream",
+    "candidates-only": "such pairs have bands and no similarity; `Sketches.band_keys` has the keys of all bands",
+}
 #: Options that only `dedup_files` has, because only runs over files need them.
 FILES = {
     "output",
@@ -281,13 +286,28 @@ def test_every_option_of_the_command_is_an_argument(command: Any) -> None:
     for name in whole.keys() - own:
         option = {value: key for key, value in RENAMED.items()}.get(name, name.replace("_", "-"))
         assert option in found, name
-    # `pairs` has the options of `minwise pairs`, except `format`, and `candidates-only`, whose pairs have no
-    # similarity.
     text = command("pairs", "--help").stdout
     listed = set(re.findall(r"^\s+(?:-\w, )?--([a-z][a-z-]*)", text, flags=re.MULTILINE))
     arguments = inspect.signature(minwise.pairs).parameters
-    for option in listed - LEFT_OUT.keys() - FILES - {"format", "candidates-only"}:
+    assert PAIRS_LEFT_OUT.keys() <= listed
+    for option in listed - LEFT_OUT.keys() - FILES - PAIRS_LEFT_OUT.keys():
         assert RENAMED.get(option, option.replace("-", "_")) in arguments, option
+
+
+def test_band_keys_give_the_candidates_of_the_command(command: Any, tmp_path: Path, corpus: list[str]) -> None:
+    """`minwise pairs --candidates-only` lists the pairs of documents whose keys of a band agree, with their bands."""
+    path = write_jsonl(tmp_path / "in.jsonl", [{"id": f"d{at}", "text": text} for at, text in enumerate(corpus)])
+    out = command("pairs", path, "--candidates-only", "--bands", 20, "--rows", 5, "--format", "jsonl").stdout
+    listed = [json.loads(line) for line in out.splitlines()]
+    sketches = minwise.Spec().sketch(corpus)
+    keys, shingled = sketches.band_keys(bands=20, rows=5), numpy.flatnonzero(sketches.has_shingles)
+    shared = {}
+    for first, second in itertools.combinations(shingled.tolist(), 2):
+        bands = (numpy.flatnonzero(keys[first] == keys[second]) + 1).tolist()
+        if bands:
+            shared[f"d{first}", f"d{second}"] = bands
+    assert shared and {(pair["first"], pair["second"]): pair["bands"] for pair in listed} == shared
+    assert len(listed) == len(shared)
 
 
 def test_every_argument_reaches_the_run(texts: list[str]) -> None:

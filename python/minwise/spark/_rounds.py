@@ -220,8 +220,8 @@ class Rounds:
             found.append(rows.groupBy(*keys).applyInArrow(_tasks.block_screener(self.job), _tasks.ASKED))
         both = found[0] if len(found) == 1 else found[0].unionByName(found[1])
         table = work.save(both.select("a", "c", "bytes", "asked"), f"{step}-screened")
-        counted = table.agg(F.sum("asked").alias("asked"), F.sum("bytes").alias("bytes")).collect()[0]
-        pairs = table.where(F.col("a").isNotNull()).select("a", "c")
+        asked = table.agg(F.sum("asked").alias("asked")).collect()[0]["asked"] if asks.blocks is not None else 0
+        pairs = table.where(F.col("a").isNotNull()).select("a", "c", "bytes")
         # Only rounds with blocks look for repeated pairs: listed pairs have no repeats within a round.
         is_table = asks.blocks is not None
         pairs = pairs.distinct() if is_table else pairs
@@ -233,8 +233,8 @@ class Rounds:
             earlier = work.table(f"round-{before:03}-screened", _tasks.ASKED).where(F.col("a").isNotNull())
             pairs = pairs.join(earlier.select("a", "c"), ["a", "c"], "left_anti")
         pairs = work.save(pairs, f"{step}-pairs")
-        counts = compare(work, self.job, pairs, f"{step}-similar", all=False, screens=is_table, bytes=counted["bytes"] or 0)
-        return {"asked": asks.listed + int(counted["asked"] or 0), **counts, "is_table": is_table}
+        counts = compare(work, self.job, pairs, f"{step}-similar", all=False, screens=is_table)
+        return {"asked": asks.listed + int(asked or 0), **counts, "is_table": is_table}
 
 
 class DriverRounds(Rounds):

@@ -50,7 +50,7 @@ REFUSED = {
     "temp_dir": "`work` is the folder of the job",
     "progress": "the logger `minwise.spark` has a line per round",
     "cancel": "cancel the job of the engine",
-    "errors": "texts of Spark are valid UTF-8",
+    "errors": "bytes of texts that are not valid UTF-8 count as U+FFFD",
     "max_rejects": "look at `rejects` of the result",
 }
 #: Maximum number of bytes of a frequency table. Every task loads the table.

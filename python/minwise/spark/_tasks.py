@@ -67,7 +67,7 @@ class Job:
 
 
 #: Tasks of this process by their settings. Only `MOST_TASKS` are kept, because a worker process may live longer than a
-#: job, and a task may have 64 MiB of shingles.
+#: job, and a task may have 32 MiB of shingles (`MOST_LEFT_OUT`).
 _TASKS: dict[Job, Any] = {}
 MOST_TASKS = 4
 

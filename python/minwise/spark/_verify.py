@@ -16,6 +16,9 @@ from ._work import Work
 BUCKET_BYTES, BUCKET_PAIRS = SPARK_BUCKET_BYTES, SPARK_BUCKET_PAIRS
 #: Maximum number of buckets.
 MOST_BUCKETS = 100_000
+#: Number of buckets whose pairs one task numbers (`placed`). A task with more pairs would take longer, and with fewer,
+#: more buckets would not be full.
+GROUPED_BUCKETS = 16
 #: Maximum number of pairs whose documents are broadcast to filter the table of texts before the shuffle.
 SMALL_PAIRS = 2_000_000
 #: Maximum number of pairs whose documents and buckets are broadcast, so that each text is shuffled only to the buckets
@@ -24,7 +27,7 @@ FEW_PAIRS = 500_000
 
 
 def needed(table: Any, pairs: Any) -> Any:
-    """Returns the rows of a table whose documents are in one of few pairs.
+    """Returns the rows of `table` whose documents are in `pairs`, which has at most `SMALL_PAIRS` pairs.
 
     The documents are broadcast to every task, so that the table is filtered before the shuffle.
     """
@@ -67,39 +70,73 @@ def in_tasks(work: Work, rows: Any, buckets: int) -> Any:
     return placed
 
 
-def compare(
-    work: Work, job: Job, pairs: Any, name: str, all: bool, screens: bool = False, texts: str = "texts", bytes: int | None = None
-) -> dict[str, Any]:
-    """Compares pairs exactly, and writes the similar pairs to the table `name`, or all pairs if `all` is true. Returns
-    the counts.
+def with_bytes(pairs: Any, texts: Any) -> Any:
+    """Adds the column `bytes` to pairs: the bytes of both texts. `texts` has the size of each text."""
+    from pyspark.sql import functions as F
 
-    If `screens` is true, pairs that sketches rule out are not compared. `bytes` is the sum of the bytes of both texts
-    over all pairs.
+    sizes = (needed(texts, pairs) if pairs.count() <= SMALL_PAIRS else texts).select("rank", "size")
+    firsts = sizes.select(F.col("rank").alias("a"), F.col("size").alias("na"))
+    seconds = sizes.select(F.col("rank").alias("c"), F.col("size").alias("nc"))
+    zero = F.lit(0).cast("bigint")
+    # Pairs without texts stay, because comparing them raises the error that the input is not deterministic.
+    both = pairs.join(firsts, "a", "left").join(seconds, "c", "left")
+    return both.select("a", "c", (F.coalesce("na", zero) + F.coalesce("nc", zero)).alias("bytes"))
 
-    The bucket of a pair follows from its later document, so that one document with very many later documents does not
-    make one large task. The pairs of a document with very many earlier documents are divided among several buckets.
+
+def in_buckets(work: Work, pairs: Any) -> tuple[int, Any, int]:
+    """Puts pairs (`a`, `c`, `bytes`) into buckets. Returns the number of pairs, the pairs (`bucket`, `a`, `c`), and the
+    number of buckets.
+
+    Pairs are sorted by their later document and cut by the sums of their bytes, so that the texts of a bucket have at
+    most `BUCKET_BYTES`, and those of one pair more. An average would not do: among many short texts, one document that
+    is compared with 50,000 long ones would make one bucket of several GB.
+    """
+    import pyarrow as pa
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    # Each pair counts as at least a share of the pairs of a bucket, so that one sum limits bytes and pairs.
+    cost = F.greatest(F.col("bytes"), F.lit(-(-BUCKET_BYTES // BUCKET_PAIRS)).cast("bigint"))
+    counted = pairs.agg(F.count(F.lit(1)).alias("pairs"), F.sum(cost).alias("cost")).collect()[0]
+    number, total = counted["pairs"], counted["cost"] or 0
+    if total <= BUCKET_BYTES:
+        return number, pairs.select(F.lit(0).alias("bucket"), "a", "c"), 1
+    most = max(BUCKET_BYTES, -(-total // MOST_BUCKETS))
+    groups = int(max(total // (GROUPED_BUCKETS * most), 1))
+    rows = pairs.select(F.pmod(F.hash("c"), F.lit(groups)).cast("bigint").alias("group"), "a", "c", cost.alias("cost"))
+    sums = rows.groupBy("group").agg(F.sum("cost").alias("cost")).toArrow()
+    first: list[int] = []
+    buckets = 0
+    for size in sums["cost"].to_pylist():
+        first.append(buckets)
+        buckets += -(-size // most)
+    starts = work.frame(pa.table({"group": sums["group"].cast(pa.int64()), "first": pa.array(first, pa.int64())}), "bucket-starts")
+    order = Window.partitionBy("group").orderBy("c", "a").rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    rows = rows.select("group", "a", "c", F.sum("cost").over(order).alias("sum")).join(F.broadcast(starts), "group")
+    # The sum with the pair itself is divided, so that the last bucket of a group is never empty.
+    bucket = F.col("first") + F.floor((F.col("sum") - 1) / F.lit(most))
+    return number, rows.select(bucket.cast("int").alias("bucket"), "a", "c"), buckets
+
+
+def compare(work: Work, job: Job, pairs: Any, name: str, all: bool, screens: bool = False, texts: str = "texts") -> dict[str, Any]:
+    """Compares pairs (`a`, `c`, `bytes`) exactly, and writes the similar pairs to the table `name`, or all pairs if
+    `all` is true. Returns the counts.
+
+    If `screens` is true, pairs that sketches rule out are not compared. `bytes` is the number of bytes of both texts;
+    without this column, it is taken from the table of texts.
+
+    Pairs of one later document are in one bucket or in neighbouring ones, so that a document with very many later
+    documents does not make one large task.
     """
     from pyspark.sql import functions as F
 
-    number = pairs.count()
+    known = work.table(texts, _tasks.TEXTS).where("rank is not null")
+    pairs = pairs if "bytes" in pairs.columns else with_bytes(pairs, known)
+    number, placed, buckets = in_buckets(work, pairs)
     if number == 0:
         # An empty table is written with its schema, because Spark may not know the schema of a result without rows.
         work.spark.createDataFrame([], _tasks.SIMILAR).write.mode("overwrite").parquet(work.at(name))
         return {"screened": 0, "similar": 0}
-    known = work.table(texts, _tasks.TEXTS).where("rank is not null")
-    if bytes is None:
-        ends = pairs.select(F.col("a").alias("rank")).unionByName(pairs.select(F.col("c").alias("rank")))
-        ends = F.broadcast(ends) if number <= FEW_PAIRS else ends
-        bytes = known.select("rank", "size").join(ends, "rank").agg(F.sum("size").alias("bytes")).collect()[0]["bytes"] or 0
-    buckets = int(min(max(bytes // BUCKET_BYTES, number // BUCKET_PAIRS, 1), MOST_BUCKETS))
-    parts = 1
-    if buckets > 1:
-        # A document with very many earlier documents would make one large bucket, so its pairs are divided. Their bytes
-        # are estimated by those of an average pair.
-        largest = pairs.groupBy("c").agg(F.count(F.lit(1)).alias("n")).agg(F.max("n").alias("n")).collect()[0]["n"]
-        parts = max(-(-largest // BUCKET_PAIRS), -(-largest * bytes // (number * BUCKET_BYTES)))
-    keys = [F.col("c")] if parts == 1 else [F.col("c"), F.pmod(F.hash("a"), F.lit(parts))]
-    placed = pairs.withColumn("bucket", F.pmod(F.hash(*keys), F.lit(buckets)))
     firsts = placed.select("bucket", F.col("a").alias("rank"))
     wanted = firsts.unionByName(placed.select("bucket", F.col("c").alias("rank"))).distinct()
     if number <= FEW_PAIRS:

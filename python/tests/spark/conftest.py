@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpora import Command
+from corpora import ROOT, Command
 from minwise.spark._sail import SailServer
 
 #: The server of the test session. Its log is shown with failed tests.
@@ -35,6 +35,12 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         for server in SERVERS:
             report.sections.append(("log of the Sail server", server.log()[-4_000:]))
     return report
+
+
+@pytest.fixture(scope="session")
+def guide() -> str:
+    """Returns the guide to the Spark job."""
+    return (ROOT / "docs/guides/spark.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture

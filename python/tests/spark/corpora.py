@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import minwise
+import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -97,6 +98,9 @@ def one_shelf(count: int) -> list[str]:
 #: Large corpora with crowds: the function, the number of texts, and a lower bound of the documents on the largest
 #: shelf.
 LARGE = {"copies": (copies, 1_000_000, 300_000), "forms": (forms, 100_000, 1_000), "one_shelf": (one_shelf, 100_000, 20_000), "family": (family, 100_000, 20_000)}
+#: Large corpora with the limits of the job: the driver chooses the pairs of each, and tasks those of the forms and of the
+#: texts that share one half.
+STATED = [*(pytest.param(name, {}, id=name) for name in LARGE), *(pytest.param(name, {"_driver": 0}, id=f"{name}-tasks") for name in ("forms", "one_shelf"))]
 
 
 def odd() -> list[str]:

@@ -15,7 +15,7 @@ import minwise.spark
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from corpora import CORPORA, LARGE, Command, assert_same, decided_by, rows_of
+from corpora import CORPORA, LARGE, STATED, Command, assert_same, decided_by, rows_of
 from minwise.spark import _tasks, _verify, _work
 
 
@@ -293,8 +293,8 @@ def test_spark_connect(command: Command, tmp_path: Path, limits: dict[str, int])
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", LARGE)
-def test_tasks_stay_below_one_gib(classic: Any, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name, limits", STATED)
+def test_tasks_stay_below_one_gib(classic: Any, tmp_path: Path, name: str, limits: dict[str, int]) -> None:
     """With a heap of 1 GiB per executor, the peak resident memory (VmHWM) of every Python worker stays below 1 GiB,
     too.
     """
@@ -319,11 +319,12 @@ def test_tasks_stay_below_one_gib(classic: Any, tmp_path: Path, name: str) -> No
     watcher.start()
     try:
         df = classic.read.parquet(str(tmp_path / "in.parquet"))
-        result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", _here=0)
+        settings: dict[str, Any] = {"text": "text", "order_by": "row", "audit": "off", "_here": 0, **limits}
+        result = minwise.spark.dedup(df, work=str(tmp_path / "work"), **settings)
     finally:
         is_done.set()
         watcher.join()
-    print(name, count, {key: getattr(result.summary, key) for key in ("rounds", "candidates", "removed", "largest_shelf")}, max(peaks.values()) >> 20, "MiB")
+    print(name, limits, count, {key: getattr(result.summary, key) for key in ("rounds", "candidates", "removed", "largest_shelf")}, max(peaks.values()) >> 20, "MiB")
     assert result.summary.rounds <= 12
     assert max(peaks.values()) < 1 << 30
 

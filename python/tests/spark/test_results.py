@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import minwise
 import minwise.spark
 import pytest
 from corpora import Command, assert_same, assert_same_summary, chains, decided_by, family, generated, one_shelf, rows_of
+from minwise._minwise import spark_audit
 from minwise.spark import _audit
 
 
@@ -60,7 +63,21 @@ def test_audits_that_are_not_made(sail: Any, tmp_path: Path, rows: Any) -> None:
     with pytest.raises(minwise.SettingError, match="`audit`"):
         minwise.spark.dedup(df, work=str(tmp_path / "e"), audit="many", **settings)
     assert _audit.size("auto", 10) == _audit.MOST_DOCUMENTS and _audit.size("off", 10) == 0 and _audit.size("auto", 0) == 0
-    assert _audit.size("auto", 10**9) == 2 and _audit.size(5, 3) == 5
+    assert _audit.size(5, 3) == 5
+
+
+def test_the_default_audit_of_a_large_input_says_something(guide: str) -> None:
+    """The table of the guide has the drawn documents, and the least recall that is possible if none of them is missed
+    and three of ten documents were removed.
+    """
+    rows = re.findall(r"^\| 10(.) \| ([\d,]+) \| [^|]+ \| ([\d.]+) % \|$", guide, flags=re.MULTILINE)
+    assert len(rows) == 4
+    for power, drawn, least in rows:
+        documents = 10 ** "⁰¹²³⁴⁵⁶⁷⁸⁹".index(power)
+        size = _audit.size("auto", documents)
+        found = json.loads(spark_audit(documents * 7 // 10, size, documents * 3 // 10, 0))
+        assert f"{size:,}" == drawn
+        assert 0 <= found["low"] - float(least) / 100 < 0.001 and found["high"] == 1, documents
 
 
 def test_tables_and_summary(sail: Any, command: Command, tmp_path: Path, rows: Any, caplog: pytest.LogCaptureFixture) -> None:

@@ -82,6 +82,28 @@ def test_setting(sail: Any, command: Command, tmp_path: Path, mixed: Any, given:
     assert_same(decided_by(result), expected)
 
 
+#: Settings that reach the tasks that choose pairs and decide, by the place in `SETTINGS`: keeper policies, a limit of
+#: clusters, components, weights and `max_df`.
+THROUGH_TASKS = [both for both in SETTINGS if both[0] in (
+    {"keep": ["min:votes", "max:score", "last"]},
+    {"max_cluster": 5},
+    {"cluster": "components", "max_cluster": 20},
+    {"weight": "tf"},
+    {"max_df": 20},
+)]  # fmt: skip
+
+
+@pytest.mark.parametrize("given, words", THROUGH_TASKS, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+def test_setting_without_the_driver(sail: Any, command: Command, tmp_path: Path, mixed: Any, given: Any, words: Any) -> None:
+    assert len(THROUGH_TASKS) == 5
+    expected, _ = command.dedup(mixed, *words)
+    settings: dict[str, Any] = {"text": "text", "order_by": "row", "audit": "off", "_driver": 0}
+    result = minwise.spark.dedup(frame(sail, mixed), work=str(tmp_path / "work"), **settings, **given)
+    tables = {path.name.split("-")[0] for path in (tmp_path / "work").iterdir()}
+    assert expected and ("labels" if "cluster" in given else "states") in tables
+    assert_same(decided_by(result), expected)
+
+
 def marked() -> list[dict[str, Any]]:
     """Returns rows whose texts have tags or runs of white space. Some texts are very long."""
     source, texts = random.Random(23), []
@@ -133,13 +155,13 @@ def test_annotated_rows_are_those_of_the_command(sail: Any, command: Command, tm
         assert found[id][1] is None if similarity is None else abs(found[id][1] - similarity) < 1e-6, id
 
 
-@pytest.mark.parametrize("cluster", ["star", "components"])
-def test_against(sail: Any, command: Command, tmp_path: Path, mixed: Any, cluster: str) -> None:
+@pytest.mark.parametrize("cluster, limits", [("star", {}), ("components", {}), ("star", {"_driver": 0})], ids=["star", "components", "tasks"])
+def test_against(sail: Any, command: Command, tmp_path: Path, mixed: Any, cluster: str, limits: dict[str, int]) -> None:
     references, inputs = mixed[::3], [row for at, row in enumerate(mixed) if at % 3]
     path = command.write(references)
     words = ["--against", path, "--cluster", cluster, "--keep", "longest"]
     expected, _ = command.dedup(inputs, *words)
-    given = {"against": frame(sail, references), "cluster": cluster, "keep": "longest"}
+    given = {"against": frame(sail, references), "cluster": cluster, "keep": "longest", **limits}
     result = minwise.spark.dedup(frame(sail, inputs), text="text", order_by="row", work=str(tmp_path / "work"), **given)
     assert any(of in {row["id"] for row in references} for of, _ in expected.values())
     assert_same(decided_by(result), expected)
@@ -251,6 +273,8 @@ def test_null_and_rejects(sail: Any, command: Command, tmp_path: Path, mixed: An
         ({"order": 0.5}, "`order`"),
         ({"weight": "tf-idf"}, "`weight`.*frequencies"),
         ({"threads": 4}, "`threads`"),
+        ({"errors": "strict"}, "`errors`"),
+        ({"max_rejects": 3}, "`max_rejects`"),
         ({"max_df": 20, "weights": __file__}, "`max_df`.*`weights`"),
         ({"audit": 100_001}, "`audit`.*100,000"),
         ({"threshold": 1.7}, "threshold"),

@@ -12,7 +12,7 @@ use crate::support::{Desk, gzip, prose, records, with_word};
 /// Pages whose commands run in this file.
 const HERE: [&str; 3] = ["README.md", "docs/guides/formats.md", "docs/guides/web-archives.md"];
 /// Pages whose commands run in other tests, beside the feature that the page describes. The commands of the Spark job
-/// run in the tests of the Python package.
+/// run in `python/tests/spark/test_guide.py`.
 const ELSEWHERE: [&str; 5] = [
     "docs/guides/check-submissions.md",
     "docs/guides/choose-parameters.md",

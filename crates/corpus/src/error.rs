@@ -580,7 +580,7 @@ impl fmt::Display for Error {
                 write!(f, "{format} cannot be written with the compression `{compression}`")?;
             }
             ErrorKind::Damaged { name, compression, at, message } => {
-                let (name, message) = (shown(name), visible(message));
+                let (name, at, message) = (shown(name), grouped(*at), visible(message));
                 write!(
                     f,
                     "`{name}` is damaged: its {compression} stream breaks after {at} bytes: {message}"

@@ -108,6 +108,8 @@ const BAD_SETTING: &str = "bad_setting";
 /// Error that only the command makes, not a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandError {
+    /// The folder of the documents is the archive.
+    Archive,
     /// An argument does not fit the command, alone or with others.
     BadSetting,
     /// The sheet of metadata cannot be read.
@@ -152,6 +154,7 @@ impl CommandError {
         match self {
             Self::BadSetting => BAD_SETTING,
             Self::BadSheet => "bad_sheet",
+            Self::Archive => "archive",
             Self::Internal => "internal",
             Self::MemoryLimit => "memory_limit",
             Self::NoSuchCommand => "no_such_command",

@@ -4,8 +4,6 @@
 mod filter;
 mod ranking;
 
-use std::io::Write;
-
 use minwise::candidate::{Banding, Curve, tune};
 use minwise::figure::{counted, grouped, probability};
 use minwise::sketch::Method;
@@ -40,7 +38,7 @@ pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
         PlanFormat::Text => plan.text(args.details),
         PlanFormat::Json => plan.json(),
     };
-    std::io::stdout().lock().write_all(out.as_bytes())?;
+    super::print(out.as_bytes())?;
     Ok(Exit::Done)
 }
 

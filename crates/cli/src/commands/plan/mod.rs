@@ -59,8 +59,9 @@ impl PlanSummary {
     fn memory_bytes(&self) -> usize {
         /// Number of bytes per document for tables, an id of twelve characters, and the overhead of the allocator.
         const TABLES: usize = 220;
-        /// Number of bytes per document for sorting four bands at a time: per band, the keys and a buffer of the sort.
-        const SORTED: usize = 4 * 32;
+        /// Number of bytes per document for the keys of the bands that are sorted together: 16 bytes in each of eight
+        /// bands.
+        const SORTED: usize = 8 * 16;
         self.method.size_bytes() + TABLES + SORTED
     }
 

@@ -121,7 +121,7 @@ class Index:
         """Makes an archive in a folder that does not exist or is empty, as ``minwise index create`` does.
 
         :param threshold: the similarity at which documents are found with the probability ``recall``.
-        :param passage: the number of tokens of a shared passage that is certain to be found.
+        :param passage: the number of tokens of a shared passage that makes a document a candidate.
         :param bits: the bits to keep of each register; None keeps all.
         :param texts: whether texts are kept. Without them, passages have no place in the documents.
         """

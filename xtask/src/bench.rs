@@ -131,11 +131,18 @@ pub fn recall() -> Result<()> {
     cargo(&[&test[..], &["--ignored", "--nocapture", name]].concat())
 }
 
-/// Measures the memory of `minwise dedup` in bytes per document, from the peaks of a small and a large corpus.
+/// Measures the memory of `minwise dedup` in bytes per document, from the peaks of a small and a large corpus. Fails if a
+/// run takes more than `minwise plan` prints, or differs by more than [`MEMORY_TOLERANCE`] from docs/reference/memory.md.
 pub fn memory() -> Result<()> {
     let minwise = build()?;
     fs_err::create_dir_all(work())?;
-    for threads in ["2", "16"] {
+    let plan: serde_json::Value = serde_json::from_str(&output(&minwise, &["plan", "--format", "json"])?)?;
+    let planned = |name: &str| plan[name].as_f64().with_context(|| format!("`minwise plan` has no `{name}`"));
+    let (bound, sketch) = (planned("memory_bytes")?, planned("sketch_bytes")?);
+    let page = fs_err::read_to_string(root().join("docs/reference/memory.md"))?;
+    let documented = documented_bytes(&page)?;
+    let mut failures = vec![];
+    for (threads, documented) in ["2", "16"].into_iter().zip(documented) {
         let mut peaks = vec![];
         for documents in [200_000, 1_000_000] {
             let corpus = path(&tiny(documents)?);
@@ -145,9 +152,45 @@ pub fn memory() -> Result<()> {
             peaks.push((documents as f64, peak));
         }
         let slope = (peaks[1].1 - peaks[0].1) / (peaks[1].0 - peaks[0].0) * 1e6;
-        println!("{threads} threads: {slope:.0} bytes a document");
+        let expected = sketch + documented;
+        println!(
+            "{threads} threads: {slope:.0} bytes per document, {:.0} of them beside the sketch; documented {expected:.0}, \
+             planned at most {bound:.0}",
+            slope - sketch
+        );
+        failures
+            .extend(memory_failure(slope, expected, bound).map(|why| format!("{threads} threads: {why}")));
     }
+    ensure!(failures.is_empty(), "{}", failures.join("\n"));
     Ok(())
+}
+
+/// Maximum difference of the measured bytes per document from the documented ones, as a share of them. Runs of one binary
+/// differ by a few percent, because threads hold buffers of different sizes when the peak is reached.
+const MEMORY_TOLERANCE: f64 = 0.1;
+
+/// Returns the bytes per document beside the sketch that docs/reference/memory.md states, for two and for sixteen threads.
+fn documented_bytes(page: &str) -> Result<[f64; 2]> {
+    let row = page.lines().find_map(|line| line.strip_prefix("| everything else in memory | "));
+    let row = row.context("docs/reference/memory.md has no row `everything else in memory`")?;
+    let numbers: Vec<f64> = row.split(' ').filter_map(|word| word.parse().ok()).collect();
+    let [two, sixteen] = numbers[..] else { bail!("`{row}` does not have two numbers") };
+    Ok([two, sixteen])
+}
+
+/// Returns the target that the measured bytes per document miss, if any.
+fn memory_failure(measured: f64, documented: f64, bound: f64) -> Option<String> {
+    if measured.is_nan() {
+        Some("`/usr/bin/time` is needed to measure the peak".to_owned())
+    } else if measured > bound {
+        Some(format!(
+            "{measured:.0} bytes per document are more than the {bound:.0} that `minwise plan` prints"
+        ))
+    } else if (measured - documented).abs() > MEMORY_TOLERANCE * documented {
+        Some(format!("{measured:.0} bytes per document are documented as {documented:.0}"))
+    } else {
+        None
+    }
 }
 
 /// Deduplicates a corpus far larger than `--memory` in four ways: in memory, with `--memory`, with `--memory` and
@@ -506,6 +549,26 @@ fn peak_megabytes(program: &Path, args: &[&str]) -> Result<f64> {
     if !output.status.success() {
         bail!("`{} {}` failed:\n{printed}", program.display(), args.join(" "));
     }
-    let kilobytes: f64 = printed.trim().lines().last().and_then(|line| line.parse().ok()).unwrap_or(f64::NAN);
-    Ok(kilobytes / 1e3)
+    // `%M` is a number of KiB, although the manual of `time` calls it kilobytes.
+    let kib: f64 = printed.trim().lines().last().and_then(|line| line.parse().ok()).unwrap_or(f64::NAN);
+    Ok(kib * 1024.0 / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_compared_with_the_page_and_the_plan() {
+        let page = fs_err::read_to_string(root().join("docs/reference/memory.md")).unwrap();
+        let [two, sixteen] = documented_bytes(&page).unwrap();
+        assert!(two > 50.0 && two <= sixteen && sixteen < 500.0, "{two} {sixteen}");
+        assert!(documented_bytes("| everything else in memory | 220 with two threads |").is_err());
+        let fails = |measured: f64| memory_failure(measured, 700.0, 800.0);
+        assert_eq!((fails(700.0), fails(765.0), fails(640.0)), (None, None, None));
+        assert!(fails(600.0).unwrap().contains("600 bytes per document are documented as 700"));
+        assert!(fails(801.0).unwrap().contains("801 bytes per document are more than the 800"));
+        assert!(fails(f64::NAN).unwrap().contains("/usr/bin/time"));
+        assert!(fails(790.0).unwrap().contains("documented as 700"));
+    }
 }

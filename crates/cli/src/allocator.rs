@@ -7,12 +7,14 @@
 #![expect(unsafe_code, reason = "an allocator is unsafe to write; this one passes every call on")]
 
 use std::alloc::{GlobalAlloc, Layout};
+use std::fmt;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use mimalloc::MiMalloc;
 
 use crate::exit::Exit;
+use crate::printer::CommandError;
 
 /// Largest allocation in bytes whose failure ends the process. A decoder may request as much memory as a damaged file
 /// claims to need. If an allocation above this size fails, the allocator returns null, and the decoder handles the
@@ -85,16 +87,45 @@ fn refused(size: usize) -> ! {
     // error.
     let _ = write_message(&mut rest, size, IS_JSON.load(Ordering::Relaxed));
     let unused = rest.len();
-    let _ = std::io::stderr().write_all(&buffer[..buffer.len() - unused]);
+    let _ = write_unlocked(&buffer[..buffer.len() - unused]);
     std::process::exit(Exit::Error as i32);
 }
 
+/// Writes to standard error without its lock. Another thread that holds the lock may be the one that waits for the end of
+/// the process, because its allocation failed, too.
+#[cfg(any(unix, windows))]
+fn write_unlocked(bytes: &[u8]) -> std::io::Result<()> {
+    #[cfg(unix)]
+    let descriptor = std::os::fd::AsFd::as_fd(&std::io::stderr()).try_clone_to_owned()?;
+    #[cfg(windows)]
+    let descriptor = std::os::windows::io::AsHandle::as_handle(&std::io::stderr()).try_clone_to_owned()?;
+    std::fs::File::from(descriptor).write_all(bytes)
+}
+
+/// Writes to standard error with its lock, because these systems give no descriptor.
+#[cfg(not(any(unix, windows)))]
+fn write_unlocked(bytes: &[u8]) -> std::io::Result<()> {
+    std::io::stderr().write_all(bytes)
+}
+
+/// Number of KiB that is formatted with commas, without an allocation.
+struct KibCount(usize);
+
+impl fmt::Display for KibCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            few @ 0..1000 => few.fmt(f),
+            more => write!(f, "{},{:03}", Self(more / 1000), more % 1000),
+        }
+    }
+}
+
 fn write_message(out: &mut impl Write, size: usize, is_json: bool) -> std::io::Result<()> {
-    let kib = size.div_ceil(1 << 10);
+    let kib = KibCount(size.div_ceil(1 << 10));
     let message = format_args!("the system refuses this process {kib} KiB more memory");
     let hint = "`ulimit -v` and `ulimit -d` print limits of the system; fewer threads need less memory";
     if is_json {
-        let code = "memory_limit";
+        let code = CommandError::OutOfMemory.code();
         return writeln!(out, r#"{{"event":"error","code":"{code}","message":"{message}","hint":"{hint}"}}"#);
     }
     writeln!(out, "error: {message}\n\nhint: {hint}")
@@ -113,8 +144,20 @@ mod tests {
             let unused = rest.len();
             let text = String::from_utf8(buffer[..512 - unused].to_vec()).unwrap();
             assert_eq!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), is_json, "{text}");
-            assert!(text.contains("more memory"), "{text}");
+            assert!(text.contains("refuses this process 18,014,398,509,481,984 KiB more memory"), "{text}");
         }
+        for (kib, shown) in [(0, "0"), (999, "999"), (1000, "1,000"), (4_194_304, "4,194,304")] {
+            assert_eq!(KibCount(kib).to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn the_message_does_not_wait_for_the_lock_of_standard_error() {
+        let lock = std::io::stderr().lock();
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::spawn(move || sender.send(write_unlocked(b"")));
+        assert!(matches!(receiver.recv_timeout(std::time::Duration::from_secs(10)), Ok(Ok(()))));
+        drop(lock);
     }
 
     #[test]

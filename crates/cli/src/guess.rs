@@ -1,5 +1,6 @@
 //! Finds hints for people who type an option or a command of another program.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -58,6 +59,9 @@ pub fn hint(error: &clap::Error, typed: &[OsString]) -> Option<String> {
         (Some(ContextValue::Strings(missing)), ErrorKind::MissingRequiredArgument) => {
             let is_alone = |wanted: &str| matches!(missing.as_slice(), [one] if one == wanted);
             return match first {
+                _ if missing.iter().any(|one| one == "<INPUT>...") => {
+                    Some("`-` in the place of a file is standard input".to_owned())
+                }
                 "dedup" if is_alone("--output <OUT>") => Some(
                     "`--output FILE` names the file to write, `--output -` is standard output, and `--dry-run` writes nothing"
                         .to_owned(),
@@ -72,6 +76,14 @@ pub fn hint(error: &clap::Error, typed: &[OsString]) -> Option<String> {
             if first == "serve" && !folder.starts_with('-') =>
         {
             return Some(format!("`minwise serve --index {}` serves this archive", visible(folder)));
+        }
+        (_, ErrorKind::UnknownArgument) => {
+            let is_file =
+                |word: &&OsString| word.to_string_lossy().starts_with('-') && Path::new(word).exists();
+            if let Some(file) = typed.iter().find(is_file) {
+                let file = file.to_string_lossy();
+                return Some(format!("`./{}` names the file, which is no option", visible(&file)));
+            }
         }
         _ => {}
     }
@@ -97,6 +109,19 @@ pub fn hint(error: &clap::Error, typed: &[OsString]) -> Option<String> {
         return Some(format!("`minwise dedup {word} --output OUT` writes it without its near-duplicates"));
     }
     named(&COMMANDS, word).map(|known| format!("`minwise {word}` is called `minwise {known}` here"))
+}
+
+/// Removes the option that clap suggests, with its value, from the usage in the text of an error.
+pub fn without_suggestion<'t>(text: &'t str, error: &clap::Error) -> Cow<'t, str> {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::SuggestedArg) else { return text.into() };
+    let lines = text.split_inclusive('\n').map(|line| {
+        let suggestion =
+            line.starts_with("Usage: ").then(|| line.split_once(&format!(" {option}"))).flatten();
+        let Some((before, after)) = suggestion else { return line.to_owned() };
+        let value = after.strip_prefix(" <").and_then(|value| value.split_once('>'));
+        format!("{before}{}", value.map_or(after, |(_, rest)| rest))
+    });
+    lines.collect::<String>().into()
 }
 
 /// Returns the name in `minwise` for a name of another program.
@@ -139,13 +164,28 @@ mod tests {
         );
         assert_eq!(hint("index search a"), "`minwise index list DIR --search TEXT` does this");
         assert!(hint("dedup a.jsonl").contains("`--output -` is standard output"));
+        assert_eq!(hint("dedup -o b.jsonl"), "`-` in the place of a file is standard input");
+        assert_eq!(hint("pairs"), "`-` in the place of a file is standard input");
         assert!(hint("check a.txt archive").starts_with("`--index DIR` names"));
         // The first line has an option that `plan` lacks, the second a word that is no subcommand. The words of the
         // last two are in no table.
-        // last two words.
         for line in ["plan --column body", "index a.jsonl", "dedup a.jsonl --nonsense", "nonsense"] {
             assert_eq!(hint_for(line), None, "{line}");
         }
+    }
+
+    /// Without this, the usage of `--column` would name `--color`, which is spelled like it and means something else.
+    #[test]
+    fn the_usage_has_no_option_that_is_only_spelled_like_the_typed_one() {
+        let words = ["minwise", "dedup", "a.jsonl", "-o", "b", "--column", "body"];
+        let error = Args::try_parse_from(words).unwrap_err();
+        let text = error.render().to_string();
+        assert!(text.contains("Usage: minwise dedup --output <OUT> --color <WHEN> <INPUT>...\n"), "{text}");
+        let shown = without_suggestion(&text, &error);
+        assert!(shown.contains("Usage: minwise dedup --output <OUT> <INPUT>...\n"), "{shown}");
+        let error = Args::try_parse_from(["minwise", "nonsense"]).unwrap_err();
+        let text = error.render().to_string();
+        assert_eq!(without_suggestion(&text, &error), text);
     }
 
     /// If a table named an option or command that no longer exists, its hint would not work.

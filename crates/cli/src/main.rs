@@ -102,7 +102,10 @@ fn usage(error: &clap::Error, color: ColorChoice) -> ExitCode {
         let has_color = color::is_wanted(color, &std::io::stderr());
         let typed = minwise_corpus::visible_lines(&rendered.to_string());
         let words: Vec<_> = std::env::args_os().skip(1).collect();
-        let text = one_style(&typed, guess::hint(error, &words).as_deref(), has_color);
+        let hint = guess::hint(error, &words);
+        // A known name is more precise than the most similar one, which clap puts into the usage.
+        let typed = if hint.is_some() { guess::without_suggestion(&typed, error) } else { typed.into() };
+        let text = one_style(&typed, hint.as_deref(), has_color);
         std::io::stderr().write_all(text.as_bytes())
     } else {
         // The text of the help is constant and has no control characters, so it is not escaped.

@@ -108,18 +108,22 @@ const BAD_SETTING: &str = "bad_setting";
 /// Error that only the command makes, not a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandError {
+    /// The folder of the documents is the archive.
+    Archive,
     /// An argument does not fit the command, alone or with others.
     BadSetting,
     /// The sheet of metadata cannot be read.
     BadSheet,
     /// An entry could not be written as JSON.
     Internal,
-    /// The system gives the process too little memory.
+    /// The system limits the memory of the process to less than any run needs.
     MemoryLimit,
     /// There is no such subcommand.
     NoSuchCommand,
     /// No document has this id, or stands at this place.
     NoSuchDocument,
+    /// The system refused an allocation in the middle of a run.
+    OutOfMemory,
     /// Two documents would have the same id.
     SameIds,
 }
@@ -148,14 +152,16 @@ impl CommandWarning {
 
 impl CommandError {
     /// Returns the stable code of the error, for programs.
-    fn code(self) -> &'static str {
+    pub fn code(self) -> &'static str {
         match self {
+            Self::Archive => "archive",
             Self::BadSetting => BAD_SETTING,
             Self::BadSheet => "bad_sheet",
             Self::Internal => "internal",
             Self::MemoryLimit => "memory_limit",
             Self::NoSuchCommand => "no_such_command",
             Self::NoSuchDocument => "no_such_document",
+            Self::OutOfMemory => "out_of_memory",
             Self::SameIds => "same_ids",
         }
     }

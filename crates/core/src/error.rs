@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::figure::share_of_percent;
+use crate::figure::{counted, grouped, grouped_product, share_of_percent};
 use crate::sentence::Sentence;
 
 /// The error type of this crate: an invalid setting, invalid bytes, or an invalid document.
@@ -204,8 +204,11 @@ impl fmt::Display for Error {
             }
             ErrorKind::TooFewRegisters { bands, rows, registers } => write!(
                 f,
-                "{bands} bands of {rows} rows need {} registers, but a sketch has {registers}",
-                *bands as u128 * *rows as u128
+                "{} of {} need {} registers, but a sketch has {}",
+                counted(*bands as u64, "band"),
+                counted(*rows as u64, "row"),
+                grouped_product(*bands, *rows),
+                grouped(*registers as u64)
             ),
             ErrorKind::Unreachable { threshold, recall, best, registers, .. } => {
                 // The best recall is printed with enough decimals to show that it is below the wanted recall.
@@ -215,8 +218,9 @@ impl fmt::Display for Error {
                 let decimals = (4..=17).find(|&decimals| !reaches(decimals)).unwrap_or(17);
                 write!(
                     f,
-                    "no banding of {registers} registers finds a pair at similarity {threshold} with probability \
-                     {recall}: the best is {best:.decimals$}"
+                    "no banding of {} finds a pair at similarity {threshold} with probability {recall}: the best is \
+                     {best:.decimals$}",
+                    counted(*registers as u64, "register"),
                 )
             }
             ErrorKind::SpecMismatch { field, left, right } => {
@@ -246,7 +250,8 @@ impl fmt::Display for Error {
                     None => f.write_str("the document")?,
                     Some(position) => write!(f, "document {position} (counted from 0)")?,
                 }
-                write!(f, " has {units} units, fewer than a shingle, and the spec rejects such documents")
+                let units = counted(*units as u64, "unit");
+                write!(f, " has {units}, fewer than a shingle, and the spec rejects such documents")
             }
         }
     }

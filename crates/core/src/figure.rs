@@ -8,7 +8,16 @@
 /// ```
 #[must_use]
 pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
+    with_commas(&number.to_string())
+}
+
+/// Formats the product of two numbers like [`grouped`], even if the product is above `u64::MAX`.
+pub(crate) fn grouped_product(first: usize, second: usize) -> String {
+    with_commas(&(first as u128 * second as u128).to_string())
+}
+
+/// Puts a comma between groups of three digits.
+fn with_commas(digits: &str) -> String {
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) {

@@ -21,6 +21,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::error::{Error, ErrorKind};
 use crate::estimate::minhash::LEAST_TO_COUNT;
 use crate::estimate::{self, CountEstimate, Estimate};
+use crate::figure::{counted, grouped};
 use crate::shingle::{Shingler, Shingles};
 use crate::sketch::bottom_k::BottomK;
 use crate::sketch::minhash::EMPTY;
@@ -367,8 +368,8 @@ impl Sketch {
         let checked = &bytes[..reader.at];
         let checksum = reader.take(8, "the checksum")?;
         if reader.at != bytes.len() {
-            let found = format!("{} bytes", bytes.len());
-            return Err(Error::decode(BYTES, format!("{} bytes", reader.at), found));
+            let found = counted(bytes.len() as u64, "byte");
+            return Err(Error::decode(BYTES, counted(reader.at as u64, "byte"), found));
         }
         let sum = xxh3_64(checked);
         if checksum != sum.to_le_bytes() {
@@ -389,8 +390,9 @@ impl Sketch {
     pub(crate) fn of_stored(spec: Spec, words: Vec<u32>, has_shingles: bool) -> Result<Self, Error> {
         let empty = Self::new(spec)?;
         if words.len() != empty.words.len() {
-            let expected = format!("{} words for `{}`", empty.words.len(), empty.spec.method);
-            return Err(Error::decode(BYTES, expected, format!("{} words", words.len())));
+            let expected = counted(empty.words.len() as u64, "word");
+            let expected = format!("{expected} for `{}`", empty.spec.method);
+            return Err(Error::decode(BYTES, expected, counted(words.len() as u64, "word")));
         }
         if !has_shingles && words.iter().any(|&word| word != EMPTY) {
             let expected = "empty words of a document without shingles";
@@ -418,8 +420,8 @@ impl<'a> ByteReader<'a> {
     fn take(&mut self, count: usize, what: &str) -> Result<&'a [u8], Error> {
         let rest = &self.bytes[self.at..];
         let taken = rest.get(..count).ok_or_else(|| {
-            let expected = format!("{count} bytes at {} for {what}", self.at);
-            Error::decode(BYTES, expected, format!("{} bytes", rest.len()))
+            let (expected, at) = (counted(count as u64, "byte"), grouped(self.at as u64));
+            Error::decode(BYTES, format!("{expected} at {at} for {what}"), counted(rest.len() as u64, "byte"))
         })?;
         self.at += count;
         Ok(taken)

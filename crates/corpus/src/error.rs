@@ -58,6 +58,11 @@ pub enum ErrorKind {
         /// Folder as typed.
         folder: String,
     },
+    /// The folder is an archive of Minwise, which holds no files to read.
+    Archive {
+        /// Folder as typed.
+        folder: String,
+    },
     /// A folder or a pattern that leads only to files that are no documents.
     OnlySkipped {
         /// Folder or pattern as typed.
@@ -348,6 +353,7 @@ impl Error {
             )
             .into(),
             ErrorKind::EmptyFolder { .. } => "folders are searched in full, hidden files included".into(),
+            ErrorKind::Archive { .. } => "name the files or folders of the documents".into(),
             ErrorKind::OnlySkipped { .. } => "to read a skipped file, name it as an input".into(),
             ErrorKind::Unreadable { strict: true, .. } => Sentence::from("without ")
                 .setting("strict")
@@ -455,6 +461,7 @@ impl ErrorKind {
             Self::BadPattern { .. } => "bad_pattern",
             Self::NoMatch { .. } => "no_match",
             Self::EmptyFolder { .. } => "empty_folder",
+            Self::Archive { .. } => "archive",
             Self::OnlySkipped { .. } => "only_skipped",
             Self::Unreadable { .. } => "unreadable",
             Self::RepeatedInput { .. } => "repeated_input",
@@ -548,6 +555,9 @@ impl fmt::Display for Error {
             ErrorKind::EmptyFolder { folder } => {
                 write!(f, "there are no files in the folder `{}`", shown(folder))?;
             }
+            ErrorKind::Archive { folder } => {
+                write!(f, "`{}` is an archive of Minwise, and has no documents to read", shown(folder))?;
+            }
             ErrorKind::OnlySkipped { input, files, first } => only_skipped(input, *files, first, f)?,
             ErrorKind::Unreadable { name, message, others, .. } => unreadable(name, message, *others, f)?,
             ErrorKind::RepeatedInput { input, first } if input == first => {
@@ -580,7 +590,7 @@ impl fmt::Display for Error {
                 write!(f, "{format} cannot be written with the compression `{compression}`")?;
             }
             ErrorKind::Damaged { name, compression, at, message } => {
-                let (name, message) = (shown(name), visible(message));
+                let (name, at, message) = (shown(name), grouped(*at), visible(message));
                 write!(
                     f,
                     "`{name}` is damaged: its {compression} stream breaks after {at} bytes: {message}"

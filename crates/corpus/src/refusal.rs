@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use minwise::figure::grouped;
 use minwise::visible;
 
 /// Reason why a file gives no text. A refusal is a fact about the file, not a failure of the run.
@@ -91,9 +92,13 @@ impl fmt::Display for Refusal {
             Self::UnknownLetters => f.write_str(
                 "its fonts do not state which characters its letters are; save it as text, or scan it",
             ),
-            Self::TooLarge { bytes, limit } => write!(f, "{bytes} bytes is over the limit of {limit}"),
+            Self::TooLarge { bytes, limit } => {
+                write!(f, "{} bytes is over the limit of {}", grouped(*bytes), grouped(*limit))
+            }
             Self::TooDeep { limit } => write!(f, "its parts lie more than {limit} deep in one another"),
-            Self::TooManyPages { pages, limit } => write!(f, "{pages} pages is over the limit of {limit}"),
+            Self::TooManyPages { pages, limit } => {
+                write!(f, "{} pages is over the limit of {}", grouped(*pages as u64), grouped(*limit as u64))
+            }
             Self::TooSlow { limit_ms } => {
                 write!(f, "it took more than {} seconds to read", *limit_ms as f64 / 1000.0)
             }

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use minwise::figure::{counted, grouped};
 use minwise::{escape_control, visible};
 use serde::{Deserialize, Serialize};
 
@@ -212,12 +213,19 @@ impl fmt::Display for RejectReason {
                 write!(f, "the field `{}` is there twice", escape_control(field))
             }
             Self::FieldCount { expected, found } => {
-                write!(f, "{found} fields, but the header has {expected}")
+                write!(
+                    f,
+                    "{}, but the header has {}",
+                    counted(*found as u64, "field"),
+                    grouped(*expected as u64)
+                )
             }
             Self::OpenQuote => f.write_str("a quote in it is never closed"),
-            Self::TooLarge { bytes, limit } => write!(f, "{bytes} bytes is over the limit of {limit}"),
+            Self::TooLarge { bytes, limit } => {
+                write!(f, "{} bytes is over the limit of {}", grouped(*bytes), grouped(*limit))
+            }
             Self::Damaged { at, message } => {
-                write!(f, "damaged after {at} decompressed bytes: {}", visible(message))
+                write!(f, "damaged after {} decompressed bytes: {}", grouped(*at), visible(message))
             }
             Self::NoText { refusal } => refusal.fmt(f),
             Self::InvalidWarc { message } => write!(f, "not a WARC record: {}", visible(message)),

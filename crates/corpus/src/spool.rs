@@ -186,7 +186,7 @@ mod tests {
         let error =
             Spool::new(None).append("a.gz", Some(Compression::Gzip), &mut decoder, &Unobserved).unwrap_err();
         assert!(
-            error.to_string().starts_with("`a.gz` is damaged: its gzip stream breaks after 100000 bytes: "),
+            error.to_string().starts_with("`a.gz` is damaged: its gzip stream breaks after 100,000 bytes: "),
             "{error}"
         );
     }

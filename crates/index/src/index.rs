@@ -528,7 +528,7 @@ impl Index {
         };
         match id {
             "" => bad("it is empty"),
-            _ if id.len() > 1024 => bad("it has more than 1024 bytes"),
+            _ if id.len() > 1024 => bad("it has more than 1,024 bytes"),
             _ if id.contains(char::is_control) => bad("it has a control character in it"),
             _ => Ok(()),
         }

@@ -30,7 +30,7 @@ pub struct IndexSettings {
     pub bands: usize,
     /// Number of rows per band, at most registers divided by bands. Default: 3.
     pub rows: usize,
-    /// Minimum length of a shared passage that a check is certain to find, in tokens, or in characters if
+    /// Minimum length of a shared passage that makes a document a candidate, in tokens, or in characters if
     /// shingles are made of characters. Default: 25.
     pub passage: usize,
     /// Bits that are kept of each register, for comparing sketches; `None` keeps all 32. Default: 8.
@@ -47,7 +47,7 @@ setters!(IndexSettings {
     bands: usize,
     /// Number of rows per band, at most registers divided by bands. Default: 3.
     rows: usize,
-    /// Minimum length of a shared passage that a check is certain to find, in tokens, or in characters if
+    /// Minimum length of a shared passage that makes a document a candidate, in tokens, or in characters if
     /// shingles are made of characters. Default: 25.
     passage: usize,
     /// Whether texts are kept. Without texts, no passage can be shown. Default: texts are kept.

@@ -8,6 +8,7 @@ use std::io::{BufRead, Write};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use minwise::figure::{counted, grouped};
 use minwise::text::UNICODE;
 use minwise::{Observer, Stage, Unobserved};
 use serde::{Deserialize, Serialize};
@@ -364,8 +365,9 @@ impl Index {
         self.preparation.prepare_set(set, written.record.wordless, &mut prepared);
         let row = words_to_bytes(&self.preparation.row(&prepared));
         if row.len() != written.sketch.len() {
-            let (found, expected) = (written.sketch.len(), row.len());
-            return Err(format!("its sketch has {found} bytes, and one of this index has {expected}"));
+            let (found, expected) = (written.sketch.len() as u64, grouped(row.len() as u64));
+            let found = counted(found, "byte");
+            return Err(format!("its sketch has {found}, and one of this archive has {expected}"));
         }
         if row != written.sketch || prepared.bands != written.bands {
             return Err("its sketch is not that of its shingles".to_owned());

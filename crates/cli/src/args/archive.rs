@@ -96,8 +96,8 @@ pub struct IndexCreateArgs {
     #[arg(long, value_name = "R", default_value = "0.996", allow_hyphen_values = true)]
     pub recall: String,
 
-    /// Find every shared passage of at least N words, however small its share of the documents is. In scripts without spaces,
-    /// and with `--shingle chars:…`, N counts characters.
+    /// Find shared passages of at least N words, however small their share of the documents is. In scripts without spaces, and
+    /// with `--shingle chars:…`, N counts characters.
     #[arg(long, value_name = "N", default_value = "25", allow_hyphen_values = true)]
     pub passage: String,
 

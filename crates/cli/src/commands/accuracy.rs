@@ -1,6 +1,5 @@
 //! `minwise accuracy` compares estimated similarities with the exact ones, on the pairs of a corpus.
 
-use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -43,7 +42,7 @@ pub fn run(args: &AccuracyArgs, printer: &Printer) -> Result<Exit, Failure> {
         AccuracyFormat::Text => text(&outcome.accuracy, args.details),
         AccuracyFormat::Json => format!("{}\n", json_of(&outcome)),
     };
-    std::io::stdout().lock().write_all(out.as_bytes())?;
+    super::print(out.as_bytes())?;
     if let Some(mut picture) = picture {
         let write = |picture: &mut Output| picture.write_bytes(plot(&outcome.accuracy).as_bytes());
         write(&mut picture).and_then(|()| picture.finish()).map_err(minwise_engine::Error::from)?;

@@ -1,6 +1,5 @@
 //! `minwise compare` compares two documents in detail.
 
-use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -59,7 +58,7 @@ pub fn run(args: &CompareArgs, printer: &Printer) -> Result<Exit, Failure> {
             format!("{}\n", visible_json(&jsonl(&comparison, &all, &spec, &left, &right)))
         }
     };
-    std::io::stdout().lock().write_all(out.as_bytes())?;
+    super::print(out.as_bytes())?;
     let decisive = match measure {
         Measure::Containment => comparison.containment_of_left.max(comparison.containment_of_right),
         _ => comparison.similarity,

@@ -15,13 +15,14 @@ pub mod serve;
 pub mod sketch;
 pub mod weights;
 
+use std::io::Write as _;
 use std::path::Path;
 
 use minwise_corpus::{Corpus, Format, Input, InputFormat, Overwrite, ReadOptions};
-use minwise_engine::{PairFormat, RejectedRecords};
+use minwise_engine::{Destination, PairFormat, RejectedRecords};
 
 use crate::Exit;
-use crate::args::{Command, IndexCommand, PairFormatArg, RunArgs};
+use crate::args::{Command, DedupArgs, Generate, IndexCommand, PairFormatArg, RunArgs};
 use crate::interrupt;
 use crate::printer::{CommandError, Failure, Printer};
 use crate::progress::ProgressPrinter;
@@ -38,6 +39,21 @@ fn report_rejects(report: Option<&str>) -> String {
     match report {
         Some(folder) => format!("all of them are in `{}`", Path::new(folder).join("rejects.jsonl").display()),
         None => "`--report DIR` lists all of them in `DIR/rejects.jsonl`".to_owned(),
+    }
+}
+
+/// Writes to standard output.
+fn print(text: &[u8]) -> Result<(), Failure> {
+    std::io::stdout().lock().write_all(text).map_err(on_stdout)
+}
+
+/// Converts an error of standard output. The message of the operating system does not name what was written.
+fn on_stdout(error: std::io::Error) -> Failure {
+    match Failure::from(error) {
+        Failure::Error { code, message, hint } => {
+            Failure::Error { code, message: format!("cannot write standard output: {message}"), hint }
+        }
+        other => other,
     }
 }
 
@@ -78,28 +94,62 @@ fn rejects(rejected: &RejectedRecords, hint: &str, run: &RunArgs, printer: &Prin
     if rejected.count == 0 || are_permitted { Exit::Done } else { Exit::Error }
 }
 
+/// Message after Ctrl-C if all outputs are files, because a file gets its name when it is complete.
+const NO_OUTPUT: &str = "no output was written";
+/// Message after Ctrl-C if the only output is standard output, which may already have lines.
+const PARTIAL_STDOUT: &str = "standard output is incomplete";
+/// Message after Ctrl-C if one output is standard output and another is a file.
+const PARTIAL_STDOUT_NO_FILE: &str = "standard output is incomplete, and no file was written";
+
 /// Returns a sentence about the state that Ctrl-C leaves, and a hint about how to continue.
 pub fn after_interruption(command: &Command) -> (&'static str, Option<&'static str>) {
+    let of_stdout = |is_stdout: bool| if is_stdout { PARTIAL_STDOUT } else { NO_OUTPUT };
     match command {
-        Command::Dedup(args) if args.work.folder.is_some() && args.work.resume => {
-            ("no output was written", Some("the same command continues the run"))
+        Command::Dedup(args) => {
+            let hint = match (&args.work.folder, args.work.resume) {
+                (Some(_), true) => "the same command continues the run",
+                (Some(_), false) => "the same command with `--resume` continues the run",
+                (None, _) => "a run with `--work DIR` can be continued with `--resume`",
+            };
+            (after_dedup(args), Some(hint))
         }
-        Command::Dedup(args) if args.work.folder.is_some() => {
-            ("no output was written", Some("the same command with `--resume` continues the run"))
-        }
-        Command::Dedup(_) => {
-            ("no output was written", Some("a run with `--work DIR` can be continued with `--resume`"))
-        }
-        Command::Index(args) => match args.what {
+        Command::Pairs(args) => (of_stdout(is_stdout(args.output.as_deref())), None),
+        Command::Estimate(args) => (of_stdout(is_stdout(args.output.as_deref())), None),
+        Command::Index(args) => match &args.what {
             IndexCommand::Add(_) => {
                 ("the documents added so far are in the archive", Some("the same command adds the others"))
             }
+            IndexCommand::Export(args) => (of_stdout(is_stdout(args.output.as_deref())), None),
+            IndexCommand::List(_) | IndexCommand::Show(_) | IndexCommand::Stats(_) => (PARTIAL_STDOUT, None),
             _ => ("the archive is unchanged, or the change is complete", None),
         },
         Command::Serve(_) => ("the server was stopped before it listened", None),
         Command::Accuracy(_) | Command::Check(_) | Command::Compare(_) => {
             ("not all documents were compared", None)
         }
-        _ => ("no output was written", None),
+        Command::Generate(args) if matches!(args.what, Generate::All { .. }) => {
+            ("not all files were written", None)
+        }
+        Command::Plan(_) | Command::Generate(_) => (PARTIAL_STDOUT, None),
+        Command::Sketch(_) | Command::Weights(_) => (NO_OUTPUT, None),
+    }
+}
+
+/// Reports whether lines go to standard output, which is the default of the commands that list something.
+fn is_stdout(output: Option<&str>) -> bool {
+    output.is_none_or(|output| Destination::from(output) == Destination::Stdout)
+}
+
+/// Returns the state that Ctrl-C leaves after `dedup`.
+fn after_dedup(args: &DedupArgs) -> &'static str {
+    let outputs = [&args.output, &args.removed];
+    let outputs = outputs.into_iter().flatten().map(|output| Destination::from(output.as_str()));
+    let (stdouts, files): (Vec<_>, Vec<_>) = outputs.partition(|output| *output == Destination::Stdout);
+    if args.dry_run || stdouts.is_empty() {
+        NO_OUTPUT
+    } else if files.is_empty() && args.report.is_none() {
+        PARTIAL_STDOUT
+    } else {
+        PARTIAL_STDOUT_NO_FILE
     }
 }

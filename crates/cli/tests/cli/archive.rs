@@ -75,8 +75,12 @@ fn a_check_says_what_is_repeated_and_ends_with_1() {
     --- stderr
     checked     1 document: 1 with matches
     rejected    0 records
-    guarantee   A document of similarity 0.5 is found with a probability of at least 99.63 %. A document that shares a passage of 25 words or more is always found. At most 1,000 candidates are compared per document.
+    guarantee   A document of similarity 0.5 is found with a probability of at least 99.63 %, and a document that shares a passage of 25 words or more is found, unless more than 1,000 documents are candidates.
     time        [time]
+
+    Details
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    candidates  42 bands of 3 rows and shared passages; at most 1,000 per document are compared
     ");
     desk.write("own.txt", prose(77, 100));
     insta::assert_snapshot!(desk.run("check own.txt --index archive"), @"
@@ -86,8 +90,12 @@ fn a_check_says_what_is_repeated_and_ends_with_1() {
     --- stderr
     checked     1 document: 0 with matches
     rejected    0 records
-    guarantee   A document of similarity 0.5 is found with a probability of at least 99.63 %. A document that shares a passage of 25 words or more is always found. At most 1,000 candidates are compared per document.
+    guarantee   A document of similarity 0.5 is found with a probability of at least 99.63 %, and a document that shares a passage of 25 words or more is found, unless more than 1,000 documents are candidates.
     time        [time]
+
+    Details
+    spec        nfkc+casefold / words:5 / minhash:128 / seed:1
+    candidates  42 bands of 3 rows and shared passages; at most 1,000 per document are compared
     ");
     let from_stdin = desk.run_with(&["check", "-", "--index", "archive"], prose(4, 120).as_bytes()).exit(1);
     assert!(
@@ -337,15 +345,13 @@ fn lengths_are_words_or_characters_and_never_tokens() {
         let archive = if create.is_empty() { "words" } else { "chars" };
         let unit = if create.is_empty() { "words" } else { "characters" };
         let made = desk.run(&format!("index create {archive} {create}")).exit(0);
-        assert!(made.err.contains(&format!("every shared passage of 25 {unit} or more is found")), "{made}");
+        assert!(made.err.contains(&format!("a check finds shared passages of 25 {unit} or more")), "{made}");
         desk.run(&format!("index add {archive} in -q")).exit(0);
         let run = desk.run(&format!("check in --index {archive} --report {archive}.html")).exit(1);
         let page = desk.text(&format!("{archive}.html"));
         assert!(run.text().contains(english) && page.contains(english), "{run}\n{page}");
         assert!(run.text().contains("characters: 渡轮每天"), "{run}");
-        assert!(
-            run.summary("guarantee").contains(&format!("a passage of 25 {unit} or more is always found"))
-        );
+        assert!(run.summary("guarantee").contains(&format!("a passage of 25 {unit} or more is found")));
         for text in [run.text(), &run.err, &page] {
             assert!(!text.contains("token"), "{text}");
         }
@@ -362,19 +368,18 @@ fn what_is_found_for_certain_depends_on_the_options() {
     let desk = archive();
     desk.write("new.txt", prose(77, 60));
     let says = |options: &str| desk.run(&format!("check new.txt --index archive {options}")).exit(0).err;
-    assert!(
-        says("")
-            .contains("a passage of 25 words or more is always found. At most 1,000 candidates are compared")
-    );
-    assert!(says("--passage 100").contains("a passage of 100 words or more is always found."));
-    assert!(!says("--passage off").contains("always"));
+    assert!(says("").contains(
+        "a passage of 25 words or more is found, unless more than 1,000 documents are candidates."
+    ));
+    assert!(says("--passage 100").contains("a passage of 100 words or more is found, unless"));
+    assert!(!says("--passage off").contains("a passage of"));
     for option in ["--max-df 0.5", "--ignore-quotations"] {
         assert!(
             says(option).contains("For documents of which text was left out, this is not guaranteed."),
             "{option}"
         );
     }
-    assert!(says("--candidates 7").contains("At most 7 candidates are compared"));
+    assert!(says("--candidates 7").contains("unless more than 7 documents are candidates."));
     assert!(
         says("--ignore-references")
             .contains("For documents of which text was left out, this is not guaranteed.")

@@ -140,7 +140,7 @@ fn bands_and_rows_that_do_not_fit() {
 #[test]
 fn bands_and_rows_of_any_size_do_not_fit() {
     let run = desk().run("dedup in.jsonl -o out.jsonl --bands 18446744073709551615 --rows 2").exit(2);
-    assert!(run.err.contains("bands of 2 rows need 36893488147419103230 registers"), "{run}");
+    assert!(run.err.contains("bands of 2 rows need 36,893,488,147,419,103,230 registers"), "{run}");
 }
 
 #[test]

@@ -131,3 +131,33 @@ fn an_archive_on_a_full_disk() {
         .collect();
     assert_eq!(documents, [40 * added as u64, 2400], "{said}");
 }
+
+/// The message of the operating system does not name what was written, so each command adds that.
+#[test]
+fn a_standard_output_that_takes_nothing_is_named() {
+    let desk = Desk::with("in.jsonl", record("a", &prose(1, 60)) + &record("b", &prose(1, 60)));
+    desk.write("in/a.txt", prose(1, 60));
+    desk.run("index create archive -q").exit(0);
+    desk.run("index add archive in -q").exit(0);
+    for command in [
+        "plan",
+        "pairs in.jsonl",
+        "dedup in.jsonl -o -",
+        "compare in/a.txt in/a.txt",
+        "accuracy in.jsonl --pairs all",
+        "check in/a.txt --index archive",
+        "check in/a.txt --index archive --format jsonl",
+        "index list archive",
+        "index show archive a.txt",
+        "index stats archive",
+        "generate man",
+    ] {
+        let shell = format!("exec {MINWISE} {command} > /dev/full");
+        let output = Command::new("sh").args(["-c", &shell]).current_dir(desk.root()).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{command}: {message}");
+        let named = message.contains("error: cannot write standard output: No space left on device")
+            || message.contains("error: cannot write `standard output`: No space left on device");
+        assert!(named, "{command}: {message}");
+    }
+}

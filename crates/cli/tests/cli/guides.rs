@@ -12,11 +12,12 @@ use crate::support::{Desk, gzip, prose, records, with_word};
 /// Pages whose commands run in this file.
 const HERE: [&str; 3] = ["README.md", "docs/guides/formats.md", "docs/guides/web-archives.md"];
 /// Pages whose commands run in other tests, beside the feature that the page describes. The commands of the Spark job
-/// run in `python/tests/spark/test_guide.py`.
-const ELSEWHERE: [&str; 5] = [
+/// run in `python/tests/spark/test_guide.py`, those of the lab in its own tests and in `concepts`.
+const ELSEWHERE: [&str; 6] = [
     "docs/guides/check-submissions.md",
     "docs/guides/choose-parameters.md",
     "docs/guides/deduplicate-a-corpus.md",
+    "docs/guides/lab.md",
     "docs/guides/remove-benchmark-text.md",
     "docs/guides/spark.md",
 ];
@@ -103,7 +104,11 @@ fn every_page_with_commands_has_a_test_that_runs_them() {
     let guides = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guides");
     let names = fs_err::read_dir(guides).unwrap().map(|entry| entry.unwrap().file_name());
     let names = names.map(|name| format!("docs/guides/{}", name.to_string_lossy()));
-    let mut pages: Vec<String> = names.filter(|name| !shell_lines(&page(name)).is_empty()).collect();
+    let has_commands = |name: &String| {
+        let page = page(name);
+        !shell_lines(&page).is_empty() || page.contains("```console\n")
+    };
+    let mut pages: Vec<String> = names.filter(has_commands).collect();
     pages.sort_unstable();
     let mut tested: Vec<&str> = HERE[1..].iter().chain(&ELSEWHERE).copied().collect();
     tested.sort_unstable();

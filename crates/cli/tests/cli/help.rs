@@ -1,6 +1,15 @@
 //! Tests the help of the command.
 
+#[cfg(unix)]
+use std::process::Command;
+
+#[cfg(unix)]
+use crate::documents::docx;
+#[cfg(unix)]
+use crate::newcomer::typed;
 use crate::support::Desk;
+#[cfg(unix)]
+use crate::support::{gzip, prose};
 
 #[test]
 fn the_command() {
@@ -1061,6 +1070,127 @@ fn every_help_has_examples_and_groups() {
     ];
     for pair in order.windows(2) {
         assert!(place(pair[0]) < place(pair[1]), "{pair:?}\n{help}");
+    }
+}
+
+/// Returns the examples of every help page.
+#[cfg(unix)]
+fn examples() -> Vec<String> {
+    let mut examples = vec![];
+    for words in subcommands() {
+        let help = Desk::new().run(&format!("{words} --help")).exit(0).text().to_owned();
+        let lines = help.split_once("Examples:\n").unwrap().1.lines();
+        for line in lines.take_while(|line| !line.is_empty()) {
+            // The examples of the command itself have a remark behind them.
+            let command = line.trim_start().split("   ").next().unwrap();
+            assert!(command.starts_with("minwise "), "{words}: {line}");
+            examples.push(command.to_owned());
+        }
+    }
+    examples.sort_unstable();
+    examples.dedup();
+    examples
+}
+
+/// Returns a folder with all files that the examples name.
+#[cfg(unix)]
+fn example_desk() -> Desk {
+    let text = |seed: u64| prose(seed, 80);
+    let article = |id: &str, seed: u64| {
+        let fields = serde_json::json!({ "id": id, "author": "A", "year": 2024, "body": text(seed), "text": text(seed) });
+        format!("{fields}\n")
+    };
+    let articles = article("a1", 1) + &article("a2", 1) + &article("article-17", 2);
+    let desk = Desk::with("articles.jsonl", &articles);
+    for name in ["train.jsonl", "benchmark.jsonl", "big.jsonl"] {
+        desk.write(name, &articles);
+    }
+    desk.write("crawl.jsonl.gz", gzip(articles.as_bytes()));
+    for (name, seed) in [("first", 1), ("second", 2)] {
+        desk.write(&format!("{name}.docx"), docx(&text(seed)));
+        desk.write(&format!("{name}.pdf"), pdf(&text(seed)));
+        desk.write(&format!("{name}.txt"), text(seed));
+        desk.write(&format!("letters/{name}.txt"), text(seed));
+        desk.write(&format!("submissions/{name}.docx"), docx(&text(seed)));
+    }
+    for name in ["thesis.pdf", "applications/smith-2024.pdf"] {
+        desk.write(name, pdf(&text(3)));
+    }
+    fs_err::create_dir(desk.path("data")).unwrap();
+    for command in [
+        "dedup articles.jsonl -o data/a.parquet -q",
+        "sketch articles.jsonl -o articles.sketches -q",
+        "sketch articles.jsonl -o old.sketches -q",
+        "sketch articles.jsonl -o new.sketches -q",
+        "weights articles.jsonl -o articles.weights -q",
+        "index create archive-2024 -q",
+        "index create archive-2025 -q",
+        "index create archive -q",
+        "index add archive applications -q",
+        "index export archive -o archive.jsonl -q",
+    ] {
+        desk.run(command).exit(0);
+    }
+    desk
+}
+
+/// Returns a PDF file of one page.
+#[cfg(unix)]
+fn pdf(text: &str) -> String {
+    let words: Vec<&str> = text.split(' ').collect();
+    let lines: String = words.chunks(8).map(|line| format!("({}) Tj T*\n", line.join(" "))).collect();
+    let page = format!("BT /F1 12 Tf 14 TL 50 800 Td\n{lines}ET");
+    let objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 850] /Contents 5 0 R \
+         /Resources << /Font << /F1 4 0 R >> >> >>"
+            .to_owned(),
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>".to_owned(),
+        format!("<< /Length {} >>\nstream\n{page}\nendstream", page.len()),
+    ];
+    let mut file = "%PDF-1.4\n".to_owned();
+    let mut places = String::new();
+    for (number, object) in (1..).zip(&objects) {
+        places += &format!("{:010} 00000 n \n", file.len());
+        file += &format!("{number} 0 obj\n{object}\nendobj\n");
+    }
+    let table = file.len();
+    file + &format!(
+        "xref\n0 6\n0000000000 65535 f \n{places}trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n{table}\n%%EOF\n"
+    )
+}
+
+/// Every example of a help page is typed into a shell, in a folder of its own. Servers would run on, so only their
+/// arguments are parsed.
+#[cfg(unix)]
+#[test]
+fn every_example_of_a_help_page_runs() {
+    let examples = examples();
+    assert!(examples.len() >= 50, "{examples:?}");
+    let made = example_desk();
+    for example in &examples {
+        let desk = Desk::new();
+        let copy = Command::new("cp").arg("-r").arg(made.path(".")).arg(desk.root()).status().unwrap();
+        assert!(copy.success());
+        // Outputs may not exist, although other examples read them.
+        let makes_archive =
+            ["create", "import"].iter().any(|verb| example.contains(&format!(" index {verb} ")));
+        let words: Vec<&str> = example.split(' ').collect();
+        let output = words.iter().position(|word| *word == "--output").map(|at| words[at + 1]);
+        for output in output.into_iter().chain(makes_archive.then_some("archive")) {
+            let path = desk.path(output);
+            if path.is_dir() {
+                fs_err::remove_dir_all(path).unwrap();
+            } else if path.exists() {
+                fs_err::remove_file(path).unwrap();
+            }
+        }
+        let parsed_only = if example.starts_with("minwise serve ") { " --help" } else { "" };
+        let run = typed(&desk, &format!("{example}{parsed_only}"));
+        // `check` and `compare` exit with 1 if they found something, or nothing similar.
+        let may_find = example.starts_with("minwise check ") || example.starts_with("minwise compare ");
+        assert!(run.code == Some(0) || may_find && run.code == Some(1), "{example}\n{run}");
     }
 }
 

@@ -76,8 +76,8 @@ fn index_create() {
               [default: 0.996]
 
           --passage <N>
-              Find every shared passage of at least N words, however small its share of the documents
-              is. In scripts without spaces, and with `--shingle chars:…`, N counts characters
+              Find shared passages of at least N words, however small their share of the documents is.
+              In scripts without spaces, and with `--shingle chars:…`, N counts characters
 
               [default: 25]
 

@@ -112,6 +112,54 @@ fn ctrl_c_says_how_to_go_on() {
     assert_eq!(ended(&mut child, Duration::from_secs(20)), Some(130));
 }
 
+/// Lines on standard output cannot be taken back, so the message does not deny them. The reader takes one line, then
+/// waits until the run was interrupted.
+#[test]
+fn ctrl_c_after_a_line_on_standard_output_says_that_it_is_incomplete() {
+    // Each run prints far more than a pipe holds, so that none of them ends before it is interrupted.
+    let text = prose(1, 60);
+    let copies: String = (0..3000).map(|i| record(&format!("d{i}"), &format!("{text} x{i}"))).collect();
+    let desk = Desk::with("copies.jsonl", copies);
+    let long: String = (0..6000).map(|i| record(&format!("document-{i}"), &prose(i, 100))).collect();
+    desk.write("long.jsonl", long);
+    desk.run("sketch copies.jsonl -o copies.sketches -q").exit(0);
+    desk.run("index create archive -q").exit(0);
+    desk.run("index add archive long.jsonl -q").exit(0);
+    let incomplete = "standard output is incomplete";
+    let no_file = "standard output is incomplete, and no file was written";
+    let resume = "\nhint: a run with `--work DIR` can be continued with `--resume`\n";
+    for (arguments, message, hint) in [
+        ("pairs copies.jsonl", incomplete, ""),
+        ("pairs copies.jsonl -o -", incomplete, ""),
+        ("pairs copies.jsonl --candidates-only", incomplete, ""),
+        ("estimate copies.sketches", incomplete, ""),
+        ("dedup long.jsonl -o -", incomplete, resume),
+        ("dedup long.jsonl -o - --removed gone.jsonl", no_file, resume),
+        ("index list archive", incomplete, ""),
+        ("index export archive", incomplete, ""),
+    ] {
+        let before = desk.names();
+        let mut child = start(&desk, arguments);
+        drop(child.stdin.take());
+        let mut lines = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        lines.read_line(&mut line).unwrap();
+        assert!(line.ends_with('\n'), "{arguments}: {line}");
+        signal(&child, "-INT");
+        // A pipe that is full would keep the run from its end, so the reader goes on when the signal has arrived.
+        sleep(Duration::from_millis(300));
+        let reader = std::thread::spawn(move || lines.read_to_end(&mut vec![]).unwrap());
+        assert_eq!(ended(&mut child, Duration::from_secs(20)), Some(130), "{arguments}");
+        reader.join().unwrap();
+        let mut printed = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut printed).unwrap();
+        // A warning about many pairs may come first.
+        let expected = format!("error: interrupted: {message}\n{hint}");
+        assert!(printed.ends_with(&expected), "{arguments}: {printed}");
+        assert_eq!(desk.names(), before, "{arguments}");
+    }
+}
+
 #[test]
 fn ctrl_c_leaves_an_older_output_as_it_was() {
     let desk = slow_corpus();

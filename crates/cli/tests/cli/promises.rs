@@ -32,8 +32,8 @@ fn promise_2_a_check_says_what_it_may_have_missed() {
     let run = desk.run("check in.jsonl --index archive --threshold 0.4 --format jsonl").exit(1);
     assert_eq!(
         run.summary("guarantee"),
-        "A document of similarity 0.4 is found with a probability of at least 93.78 %. A document that shares a passage \
-         of 25 words or more is always found. At most 1,000 candidates are compared per document."
+        "A document of similarity 0.4 is found with a probability of at least 93.78 %, and a document that shares a \
+         passage of 25 words or more is found, unless more than 1,000 documents are candidates."
     );
     // The expected value is the probability of sharing a band, with 42 bands of 3 rows.
     let expected = 1.0 - (1.0 - 0.4_f64.powi(3)).powi(42);

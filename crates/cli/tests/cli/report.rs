@@ -212,6 +212,24 @@ fn the_audit_is_in_the_summary() {
     }
 }
 
+/// If no duplicate was removed or missed, a recall would be a share of nothing: it is null, and no number.
+#[test]
+fn an_audit_without_duplicates_has_no_recall() {
+    let unlike = record("a", &prose(1, 60)) + &record("b", &prose(2, 60));
+    let desk = Desk::with("in.jsonl", unlike);
+    let run = desk.run("dedup in.jsonl -o out.jsonl --report report --log json").exit(0);
+    let events = run.err.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let logged = events.filter(|event| event["event"] == "summary").last().unwrap();
+    for audit in [&desk.json("report/summary.json")["audit"], &logged["audit"]] {
+        let expected = json!({
+            "kept": 2, "documents": 2, "removed": 0, "missed": 0, "recall": null, "low": null, "high": null
+        });
+        assert_eq!(*audit, expected);
+    }
+    let run = desk.run("dedup in.jsonl -o again.jsonl").exit(0);
+    assert!(!run.summary("recall").contains('%'), "{run}");
+}
+
 /// The audit looks up about 38,000 kept documents by bands. A comparison of each with all others gives the true recall.
 #[test]
 #[ignore = "needs `../shared/data`"]

@@ -129,7 +129,7 @@ fn files_that_are_no_good_are_refused_with_the_reason() {
     insta::assert_snapshot!(desk.run("estimate short"), @"
     exit 2
     --- stderr
-    error: cannot read `short`: it ends after 2605 bytes: it is cut short, or was never finished
+    error: cannot read `short`: it ends after 2,605 bytes: it is cut short, or was never finished
 
     hint: make it again with `minwise sketch`
     ");
@@ -139,7 +139,7 @@ fn files_that_are_no_good_are_refused_with_the_reason() {
     insta::assert_snapshot!(desk.run("estimate in.sketches flipped"), @"
     exit 2
     --- stderr
-    error: cannot read `flipped`: bytes 0 to 2303, in the sections `present`, `id_ends`, `ids` and `rows`, are not what was written
+    error: cannot read `flipped`: bytes 0 to 2,303, in the sections `present`, `id_ends`, `ids` and `rows`, are not what was written
 
     hint: make it again with `minwise sketch`
     ");

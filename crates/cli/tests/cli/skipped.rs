@@ -280,3 +280,24 @@ mod unix {
         assert!(said.starts_with("error: cannot read `in/vault`: Permission denied"), "{said}");
     }
 }
+
+/// A message about files of the archive would name files that nobody put there.
+#[test]
+fn an_archive_is_named_as_such_and_is_not_read() {
+    let desk = Desk::with("letters/a.txt", prose(1, 60));
+    desk.run("index create archive -q").exit(0);
+    insta::assert_snapshot!(desk.run("index add archive archive"), @"
+    exit 2
+    --- stderr
+    error: `archive` is the archive itself, and has no documents to add
+
+    hint: name the files or folders of the documents
+    ");
+    insta::assert_snapshot!(desk.run("dedup archive -o out"), @"
+    exit 2
+    --- stderr
+    error: `archive` is an archive of Minwise, and has no documents to read
+
+    hint: name the files or folders of the documents
+    ");
+}

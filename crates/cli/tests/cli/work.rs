@@ -32,20 +32,46 @@ fn desk(documents: u64) -> Desk {
     Desk::with("in.jsonl", lines)
 }
 
-/// Returns the outputs of a run under their final names.
-fn results(desk: &Desk, name: &str) -> Vec<Vec<u8>> {
-    let report = ["summary.json", "pairs.tsv", "clusters.jsonl", "rejects.jsonl"];
-    let files = report.map(|file| desk.bytes(&format!("{name}/{file}")));
-    [desk.bytes(&format!("{name}.jsonl"))].into_iter().chain(files).collect()
+/// Formats of outputs: each is written by other code.
+const FORMATS: [&str; 4] = ["jsonl", "jsonl.zst", "jsonl.gz", "parquet"];
+
+/// Outputs of a run: their format, and whether there is an output of removed records.
+#[derive(Debug, Clone, Copy)]
+struct KilledOutputs {
+    format: &'static str,
+    has_removed: bool,
 }
 
-fn arguments(name: &str) -> Vec<String> {
-    format!(
-        "dedup in.jsonl -o {name}.jsonl --report {name} --work {name}.work -q --resume --max-rejects 9999"
-    )
-    .split_whitespace()
-    .map(str::to_owned)
-    .collect()
+impl KilledOutputs {
+    /// Returns the outputs of a round. Eight rounds in a row have all formats with and without removed records.
+    fn of_round(round: u64) -> Self {
+        let format = FORMATS[(round % 4) as usize];
+        Self { format, has_removed: (round + round / 4) % 2 == 1 }
+    }
+
+    /// Returns the names of the outputs of records.
+    fn names(self, name: &str) -> Vec<String> {
+        let mut names = vec![format!("{name}.{}", self.format)];
+        names.extend(self.has_removed.then(|| format!("{name}-removed.{}", self.format)));
+        names
+    }
+
+    fn arguments(self, name: &str) -> Vec<String> {
+        let names = self.names(name);
+        let removed = names.get(1).map_or(String::new(), |removed| format!("--removed {removed}"));
+        let output = &names[0];
+        format!("dedup in.jsonl -o {output} {removed} --report {name} -q --max-rejects 9999")
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Returns the outputs of a run under their final names.
+    fn results(self, desk: &Desk, name: &str) -> Vec<Vec<u8>> {
+        let report = ["summary.json", "pairs.tsv", "clusters.jsonl", "rejects.jsonl"];
+        let report = report.map(|file| format!("{name}/{file}"));
+        report.into_iter().chain(self.names(name)).map(|file| desk.bytes(&file)).collect()
+    }
 }
 
 /// Runs the command and kills it after a while. Returns whether the command had ended before.
@@ -74,19 +100,26 @@ fn killed_after(desk: &Desk, arguments: &[String], after: Duration) -> bool {
 #[test]
 fn a_run_that_is_killed_at_any_moment_comes_to_the_same() {
     let desk = desk(12_000);
-    let started = Instant::now();
-    // Some records are rejected, so the exit code is 2.
-    desk.run("dedup in.jsonl -o plain.jsonl --report plain -q").exit(2);
-    let whole = started.elapsed();
-    let expected = results(&desk, "plain");
+    let plain = FORMATS.map(|format| {
+        let outputs = KilledOutputs { format, has_removed: true };
+        let name = format!("plain-{}", format.replace('.', "-"));
+        let started = Instant::now();
+        desk.run_with(&outputs.arguments(&name), b"").exit(0);
+        (started.elapsed(), outputs.results(&desk, &name))
+    });
     let wanted = std::env::var("MINWISE_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(KILLS);
     let mut kills = 0;
     // Time after which a run is killed, as a share of the duration of a whole run. It is reduced if runs end before
     // they are killed.
     let mut patience = 1.0;
     for round in 0u64.. {
+        let outputs = KilledOutputs::of_round(round);
+        let (whole, expected) = &plain[(round % 4) as usize];
+        // The removed records are the last result of a plain run.
+        let expected = &expected[..expected.len() - usize::from(!outputs.has_removed)];
         let name = format!("killed{round}");
-        let arguments = arguments(&name);
+        let mut arguments = outputs.arguments(&name);
+        arguments.extend(["--work".to_owned(), format!("{name}.work"), "--resume".to_owned()]);
         let before = kills;
         // In every round, runs are killed at other moments. Later attempts of a round get more time, so that the round
         // ends.
@@ -98,15 +131,15 @@ fn a_run_that_is_killed_at_any_moment_comes_to_the_same() {
             }
             kills += 1;
             // A file under a final name is complete.
-            if desk.path(&format!("{name}.jsonl")).exists() {
-                assert_eq!(desk.bytes(&format!("{name}.jsonl")), expected[0]);
+            for (file, expected) in outputs.names(&name).iter().zip(&expected[4..]) {
+                assert!(!desk.path(file).exists() || desk.bytes(file) == *expected, "round {round}: {file}");
             }
         }
-        assert!(results(&desk, &name) == expected, "round {round} differs");
+        assert!(outputs.results(&desk, &name) == expected, "round {round} differs: {outputs:?}");
         assert!(!desk.path(&format!("{name}.work")).exists(), "the folder of the run is removed");
         let left: Vec<String> = desk.names().into_iter().filter(|name| name.contains(".minwise-")).collect();
         assert!(left.is_empty(), "round {round} left {left:?}");
-        if kills >= wanted {
+        if kills >= wanted && round >= 7 {
             break;
         }
         if kills == before {

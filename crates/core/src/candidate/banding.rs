@@ -159,7 +159,7 @@ mod tests {
         assert!(Banding::new(0, 8, 128).is_err());
         assert!(Banding::new(8, 0, 128).is_err());
         let error = Banding::new(usize::MAX, 2, 128).unwrap_err();
-        assert!(error.to_string().contains("need 36893488147419103230 registers"), "{error}");
+        assert!(error.to_string().contains("need 36,893,488,147,419,103,230 registers"), "{error}");
         assert!(error.hint().is_none());
     }
 

@@ -336,6 +336,9 @@ impl Resolver<'_> {
         let (all, skips) = (files.len(), self.beside.skips);
         self.beside.first_of_input = None;
         let archives = skip::archives(folder, files.iter().map(|file| &*file.relative));
+        if archives.iter().any(|archive| archive.as_os_str().is_empty()) {
+            return Err(Error::new(ErrorKind::Archive { folder: input.to_owned() }));
+        }
         for file in files {
             if self.observer.cancelled() {
                 return Err(Error::new(ErrorKind::Cancelled));

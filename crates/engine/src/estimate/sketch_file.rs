@@ -15,6 +15,7 @@
 use std::ops::Range;
 use std::path::Path;
 
+use minwise::figure::{counted, grouped};
 use minwise::text::UNICODE;
 use minwise::{Sentence, Spec, VERSION};
 use minwise_corpus::{Corpus, Overwrite};
@@ -134,8 +135,8 @@ pub fn write_rows<'a>(
 ) -> Result<(), Error> {
     let words = spec.method.build(spec.seed)?.words();
     if let Some(row) = rows.clone().find(|row| row.words.len() != words) {
-        let reason =
-            format!("a sketch has {} words, and one of `{}` has {words}", row.words.len(), spec.method);
+        let (found, expected) = (grouped(row.words.len() as u64), grouped(words as u64));
+        let reason = format!("a sketch has {found} words, and one of `{}` has {expected}", spec.method);
         return Err(SettingProblem::new("sketch", spec.method, reason).into());
     }
     let NewSketchFile(mut writer) = file;
@@ -186,9 +187,8 @@ impl SketchFile {
             about.spec.parse().map_err(|error| mapped.wrong(format!("its spec cannot be read: {error}")))?;
         let words = spec.method.build(spec.seed)?.words();
         if about.words != words as u64 {
-            return Err(
-                mapped.wrong(format!("its rows have {} words, and its spec has {words}", about.words))
-            );
+            let (found, expected) = (grouped(about.words), grouped(words as u64));
+            return Err(mapped.wrong(format!("its rows have {found} words, and its spec has {expected}")));
         }
         let documents = usize::try_from(about.documents)
             .ok()
@@ -265,8 +265,9 @@ impl SketchFile {
         for (section, each) in expected {
             let found = self.mapped.section(section)?.len();
             if Some(found) != each.checked_mul(self.documents) {
-                let reason =
-                    format!("its section `{section}` has {found} bytes for {} documents", self.documents);
+                let found = counted(found as u64, "byte");
+                let documents = counted(self.documents as u64, "document");
+                let reason = format!("its section `{section}` has {found} for {documents}");
                 return Err(self.mapped.wrong(reason));
             }
         }

@@ -35,7 +35,14 @@ impl RejectedRecords {
     pub(crate) fn new(documents: &Documents, rejected: &Rejects, corpus: &Corpus) -> Self {
         let all = rejected.first();
         let reasons: Vec<&str> = all.iter().map(|rejected| &*rejected.reason).collect();
-        let hint = Self::hint_for(corpus.layout(), &reasons, documents.is_empty());
+        // A list of several lines begins with a line that is no JSON, and its last object may be a line of its own.
+        let begins_list = |first: &Rejected| {
+            first.line == 1
+                && first.reason == "invalid_json"
+                && first.message.contains("EOF while parsing a list")
+        };
+        let is_all = documents.is_empty() || all.first().is_some_and(begins_list);
+        let hint = Self::hint_for(corpus.layout(), &reasons, is_all);
         Self::listed(rejected.len(), all, hint, corpus)
     }
 
@@ -60,7 +67,8 @@ impl RejectedRecords {
                     .setting_to("encoding", "latin-1")
                     .text(" reads texts that are not UTF-8"),
             )
-        } else if reasons.iter().all(wrong_encoding) {
+        } else if reasons.iter().all(wrong_encoding) || is_all && wrong_encoding(&reasons[0]) {
+            // Of a file in UTF-16, the first line is not UTF-8, and the others may be UTF-8 that is not JSON.
             Some(
                 Sentence::from("records are always read as UTF-8, and ")
                     .setting("encoding")

@@ -14,6 +14,7 @@ use std::thread::available_parallelism;
 
 use minwise::candidate::{Banding, tune};
 use minwise::cluster::Clustering;
+use minwise::figure::grouped;
 use minwise::keep::{KeepPolicy, Ranking};
 use minwise::sketch::{Bits, Method};
 use minwise::verify::Measure;
@@ -550,12 +551,17 @@ pub(crate) fn check_looks(looks: &[usize], registers: Option<usize>, problems: &
         let reason = match before {
             0 => "a look cannot be at 0 registers: it must be at 1 or more".to_owned(),
             _ => {
+                let (look, before) = (grouped(*look as u64), grouped(before as u64));
                 format!("{look} follows {before}: each look must be at more registers than the one before it")
             }
         };
         problems.push(problem(reason).hint(hint()));
     } else if let Some(registers) = registers.filter(|&registers| last > registers) {
-        let reason = format!("a look cannot be at {last} registers: a sketch has {registers}");
+        let reason = format!(
+            "a look cannot be at {} registers: a sketch has {}",
+            grouped(last as u64),
+            grouped(registers as u64)
+        );
         let hint =
             Sentence::from("sketches with ").setting_to("registers", last.to_string()).text(" have as many");
         problems.push(problem(reason).hint(hint));

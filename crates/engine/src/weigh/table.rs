@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use minwise::figure::counted;
 use minwise::weight::FrequencyLookup;
 use minwise::{ErrorKind as SettingKind, Spec};
 use minwise_corpus::TemporaryFolder;
@@ -66,8 +67,8 @@ impl FrequencyTable {
         for (section, each) in [("shingles", 8), ("frequencies", 4)] {
             let found = mapped.section(section)?.len();
             if Some(found as u64) != about.shingles.checked_mul(each) {
-                let reason =
-                    format!("its section `{section}` has {found} bytes for {} shingles", about.shingles);
+                let (found, shingles) = (counted(found as u64, "byte"), counted(about.shingles, "shingle"));
+                let reason = format!("its section `{section}` has {found} for {shingles}");
                 return Err(mapped.wrong(reason));
             }
         }

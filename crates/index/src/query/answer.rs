@@ -108,7 +108,7 @@ pub struct Answer {
     /// Number of fingerprints that were not looked up, because they stand in more documents than `max_df` allows.
     pub passed_over: usize,
     /// Minimum probability that the check finds a document exactly at the threshold. A document that shares a passage of the
-    /// minimum length is always found.
+    /// minimum length is found. Both hold if `not_compared` is 0.
     #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 1))]
     pub recall_at_threshold: f64,
     /// Reason why passages have no place in their documents; null if passages have a place.

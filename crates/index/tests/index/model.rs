@@ -95,7 +95,8 @@ proptest! {
 fn ids_and_texts_have_limits() {
     let folder = tempfile::tempdir().unwrap();
     let index = create(folder.path());
-    for (id, why) in [("", "it is empty"), (&"x".repeat(1025), "1024 bytes"), ("a\nb", "control character")] {
+    for (id, why) in [("", "it is empty"), (&"x".repeat(1025), "1,024 bytes"), ("a\nb", "control character")]
+    {
         let error = index.add(&[document("fine", "text"), document(id, "text")], 0, 1).unwrap_err();
         assert!(error.to_string().contains(why), "{error}");
     }

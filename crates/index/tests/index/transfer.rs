@@ -143,7 +143,7 @@ fn what_is_kept_in_place_of_a_text_has_to_be_of_one() {
         line["in_place_of_text"][field].clone()
     };
     for (field, value, says) in [
-        ("sketch", json!("AAAA"), "its sketch has 3 bytes, and one of this index has 128"),
+        ("sketch", json!("AAAA"), "its sketch has 3 bytes, and one of this archive has 128"),
         ("sketch", of_line_2("sketch"), "its sketch is not that of its shingles"),
         ("set", json!("AAAA"), "what it has in place of a text cannot be read"),
         ("set", of_line_2("set"), "its sketch is not that of its shingles"),

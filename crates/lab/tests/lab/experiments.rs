@@ -100,11 +100,14 @@ fn other_engines_are_run_where_they_are_installed() {
     let desk = Desk::new();
     // The fake "Python" has two engines: one reports a wrong pair, the other fails.
     desk.write(
-        "python",
+        "engines/bin/python",
         "#!/bin/sh\ncase \"$3\" in\nversions) echo rensa 9.9; echo gaoya 0.1;;\nrensa) echo 0 7;;\n*) echo broken >&2; exit 3;;\nesac\n",
     );
-    fs_err::set_permissions(desk.path("python"), std::fs::Permissions::from_mode(0o755)).unwrap();
-    let run = desk.run("run ours/dedup --quick --peers ./python --output out").exit(0);
+    fs_err::set_permissions(desk.path("engines/bin/python"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    // The command is that of the guide, with fewer trials.
+    let shown = crate::usage::shown();
+    let (command, _) = shown.iter().find(|(command, _)| command.contains("--peers")).unwrap();
+    let run = desk.run(&format!("{command} --quick")).exit(0);
     assert!(run.text().starts_with("ours/dedup                reproduced\n"), "{run}");
     assert!(run.err.contains("ours/dedup: datasketch is not installed\n"), "{run}");
     assert!(run.err.contains("gaoya fails on made up at a threshold of 0.5: "), "{run}");

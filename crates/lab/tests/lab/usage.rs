@@ -33,6 +33,56 @@ fn help_lists_what_can_be_done() {
     ");
 }
 
+/// Returns the commands that the guide shows for this program, each with the lines that follow it.
+pub fn shown() -> Vec<(&'static str, Vec<&'static str>)> {
+    let page = include_str!("../../../../docs/guides/lab.md");
+    let blocks = page.split("```console\n").skip(1).map(|block| block.split("```").next().unwrap());
+    let mut commands: Vec<(&str, Vec<&str>)> = vec![];
+    for line in blocks.flat_map(str::lines) {
+        match (line.strip_prefix("$ "), commands.last_mut()) {
+            (Some(command), _) => commands.push((command, vec![])),
+            (None, Some((_, lines))) => lines.push(line),
+            (None, None) => panic!("`{line}` follows no command"),
+        }
+    }
+    commands.retain_mut(|(command, _)| match command.strip_prefix("minwise-lab ") {
+        Some(arguments) => {
+            *command = arguments;
+            true
+        }
+        None => false,
+    });
+    commands
+}
+
+/// The guide shows what its commands print. `…` marks lines that the guide leaves out. The command with `--peers` is run
+/// in `experiments`, with engines that are no programs of others.
+#[test]
+fn the_guide_shows_what_is_printed() {
+    let desk = Desk::new();
+    let commands = shown();
+    let (with_peers, commands): (Vec<_>, Vec<_>) =
+        commands.into_iter().partition(|(command, _)| command.contains("--peers"));
+    assert_eq!((with_peers.len(), commands.len()), (1, 3));
+    for (command, lines) in commands {
+        let run = desk.run(command).exit(0);
+        let mut printed = run.lines().into_iter();
+        let mut may_skip = false;
+        for line in lines {
+            let found = match line {
+                "…" => {
+                    may_skip = true;
+                    continue;
+                }
+                _ if may_skip => printed.any(|other| other == line),
+                _ => printed.next() == Some(line),
+            };
+            assert!(found, "`{line}` is not where it is shown in\n{run}");
+            may_skip = false;
+        }
+    }
+}
+
 #[test]
 fn mistakes_in_the_arguments_are_exit_code_2() {
     let desk = Desk::new();

@@ -181,7 +181,7 @@ fn a_file_unfolds_to_no_more_than_a_body() {
         let file = docx("Long", &["word ".repeat(30_000).as_str()]);
         let answer = archive.post_files("PUT", "/api/v1/documents/a", &[("a.docx", file)], None).await;
         assert_eq!(answer.problem(), (422, "rejected_document".to_owned()));
-        assert!(answer.text().contains("over the limit of 100000"), "{}", answer.text());
+        assert!(answer.text().contains("over the limit of 100,000"), "{}", answer.text());
     });
 }
 

@@ -28,7 +28,7 @@ export async function overview({ signal }) {
         description('Documents', count(archive.documents)),
         description('Text', bytes(archive.text_bytes)),
         description('Space on disk', bytes(archive.disk_bytes)),
-        description('Shortest shared passage that is always found', counted(archive.passage, unitOf(archive.spec, null))),
+        description('Shortest shared passage that a check finds', counted(archive.passage, unitOf(archive.spec, null))),
       ),
       h('section', {}, h('h2', {}, 'How similar the documents are'), similarities(archive)),
       archive.added_by_month && archive.added_by_month.length > 0 && months(archive.added_by_month.slice(-MONTHS)),

@@ -146,6 +146,10 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
         lines.line("wrote", format!("the report to `{}`", visible(path)));
     }
     lines.line("time", summary::time(started.elapsed(), checked, 0));
+    if checked > 0 {
+        lines.detail("spec", index.settings().spec.to_string());
+        lines.detail("candidates", found_by(&options, index.settings()));
+    }
     printer.note(&lines.to_string());
     printer.skipped(corpus.skipped());
     let are_permitted = rejects.finish(
@@ -270,23 +274,31 @@ fn with_fields(
     super::open(inputs, reading, progress)
 }
 
-/// Returns sentences about what a check is certain to find and what it may miss.
+/// Returns sentences about what a check finds and what it may miss.
 fn guarantee(options: &CheckOptions, settings: &IndexSettings, recall: f64) -> String {
     let CheckOptions { threshold, candidates, .. } = options;
     let share = probability(recall);
     let mut out =
-        format!("A document of similarity {threshold} is found with a probability of at least {share}.");
+        format!("A document of similarity {threshold} is found with a probability of at least {share}");
     if let Some(tokens) = passage(options, settings) {
         let length = counted(tokens as u64, settings.spec.shingling.unit().noun());
-        let _ = write!(out, " A document that shares a passage of {length} or more is always found.");
+        let _ = write!(out, ", and a document that shares a passage of {length} or more is found");
     }
+    // Candidates beyond this number are not compared, however similar they are.
+    let are_more = subject(*candidates as u64, "document", ["is a candidate", "are candidates"]);
+    let _ = write!(out, ", unless more than {are_more}.");
     // Bands are computed from whole documents, and `--max-df` may cut a passage in two, so the guarantee does not hold.
     if leaves_out(options) {
         out.push_str(" For documents of which text was left out, this is not guaranteed.");
     }
-    let compared = subject(*candidates as u64, "candidate", ["is", "are"]);
-    let _ = write!(out, " At most {compared} compared per document.");
     out
+}
+
+/// Returns the ways by which candidates are found, and how many of them are compared.
+fn found_by(options: &CheckOptions, settings: &IndexSettings) -> String {
+    let bands = summary::found_by("banding", settings.bands, settings.rows);
+    let passages = if passage(options, settings).is_some() { " and shared passages" } else { "" };
+    format!("{bands}{passages}; at most {} per document are compared", grouped(options.candidates as u64))
 }
 
 /// Returns the length in tokens of a passage that makes a match, or `None` if passages make no match.
@@ -389,18 +401,28 @@ mod tests {
         let all = CheckOptions::default();
         assert_eq!(
             stated(&all),
-            "A document of similarity 0.5 is found with a probability of at least 99.63 %. A document that shares a \
-             passage of 25 words or more is always found. At most 1,000 candidates are compared per document."
+            "A document of similarity 0.5 is found with a probability of at least 99.63 %, and a document that shares \
+             a passage of 25 words or more is found, unless more than 1,000 documents are candidates."
         );
         let more = all.clone().passage(Some(100)).candidates(5);
         assert!(
-            stated(&more).contains("a passage of 100 words or more")
-                && stated(&more).contains("At most 5 cand")
+            stated(&more)
+                .contains("a passage of 100 words or more is found, unless more than 5 documents are")
         );
         let fewer = all.clone().passage(Some(3));
         assert_eq!(stated(&fewer), stated(&all));
         let off = all.clone().passage(CheckOptions::NO_PASSAGE).max_df(Some(MostDocuments::Number(9)));
-        assert!(!stated(&off).contains("always") && !stated(&off).contains("max-df"), "{}", stated(&off));
+        assert!(!stated(&off).contains("passage") && !stated(&off).contains("max-df"), "{}", stated(&off));
+        // Without passages, candidates beyond the limit are missed, too.
+        assert!(stated(&off).contains("99.63 %, unless more than 1,000 documents are"), "{}", stated(&off));
+        // No sentence may promise a match whatever the number of candidates is.
+        for options in [&all, &more, &fewer, &off] {
+            assert!(!stated(options).contains("always"), "{}", stated(options));
+        }
+        let details = |options: &CheckOptions| found_by(options, &IndexSettings::default());
+        let compared = "at most 1,000 per document are compared";
+        assert_eq!(details(&all), format!("42 bands of 3 rows and shared passages; {compared}"));
+        assert_eq!(details(&off), format!("42 bands of 3 rows; {compared}"));
         let common = all.clone().max_df(Some(MostDocuments::Share(0.5)));
         for left_out in [
             common,

@@ -1,7 +1,6 @@
 //! Prints the matches of checked documents to standard output.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use minwise::figure::{counted, grouped, share, similarity, subject};
 use minwise::shortened;
@@ -9,6 +8,7 @@ use minwise_corpus::{visible, visible_json};
 use minwise_index::{Answer, Mark, MarkedPlace, Match, Reasons, SharedPassage};
 
 use super::{CheckedDocument, excerpt};
+use crate::commands::print;
 use crate::printer::Failure;
 
 /// Upper bound on the characters of a passage that are shown.
@@ -48,8 +48,7 @@ pub fn reasons(reasons: Reasons) -> String {
 
 /// Prints a document with its matches, each with its longest passages, at most `passages`.
 pub fn text(checked: &CheckedDocument<'_>, passages: usize) -> Result<(), Failure> {
-    std::io::stdout().lock().write_all(lines(checked, passages).as_bytes())?;
-    Ok(())
+    print(lines(checked, passages).as_bytes())
 }
 
 fn lines(checked: &CheckedDocument<'_>, passages: usize) -> String {
@@ -135,8 +134,7 @@ fn one_match(checked: &CheckedDocument<'_>, found: &Match, most: usize, out: &mu
 /// Prints an answer as one JSON line, in the form of the server's API.
 pub fn jsonl(answer: &Answer) -> Result<(), Failure> {
     let line = serde_json::to_string(answer).map_err(std::io::Error::from)?;
-    writeln!(std::io::stdout().lock(), "{}", visible_json(&line))?;
-    Ok(())
+    print(format!("{}\n", visible_json(&line)).as_bytes())
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 
 mod reference;
 
-use std::io::Write;
 use std::path::Path;
 
 use clap::{CommandFactory, ValueEnum};
@@ -22,7 +21,7 @@ pub fn run(args: &GenerateArgs, printer: &Printer) -> Result<Exit, Failure> {
         Generate::Man { subcommand } => man(subcommand)?,
         Generate::Reference => reference::page(&command()).into_bytes(),
     };
-    std::io::stdout().lock().write_all(&out)?;
+    super::print(&out)?;
     Ok(Exit::Done)
 }
 

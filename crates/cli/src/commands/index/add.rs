@@ -53,6 +53,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     let index = super::open(&args.folder)?;
     let list = documents::list_of_rejects(args.rejects.as_deref(), args.force)?;
     let progress = ProgressPrinter::new(printer);
+    refuse_itself(args)?;
     let corpus = crate::commands::open(&settings::words(&args.inputs), &options, &progress)?;
     same_ids(&corpus)?;
     let added = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
@@ -221,6 +222,21 @@ fn archive_line(statistics: &Statistics, folder: &str) -> String {
     let documents = counted(statistics.documents, "document");
     let [text, disk] = [statistics.text_bytes, statistics.disk_bytes].map(size);
     format!("{documents}, {text} of text, {disk} on disk in `{}`", visible(folder))
+}
+
+/// Refuses the folder of the archive as an input.
+fn refuse_itself(args: &IndexAddArgs) -> Result<(), Failure> {
+    let Ok(archive) = fs_err::canonicalize(&args.folder) else { return Ok(()) };
+    for input in &args.inputs {
+        if fs_err::canonicalize(input).is_ok_and(|input| input == archive) {
+            let shown = visible(&input.to_string_lossy()).into_owned();
+            let message = format!("`{shown}` is the archive itself, and has no documents to add");
+            return Err(
+                CommandError::Archive.with(message, Some("name the files or folders of the documents"))
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Refuses inputs in which two files of different folders have the same relative path. Longer ids would distinguish

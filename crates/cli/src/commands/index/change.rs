@@ -1,6 +1,5 @@
 //! `minwise index remove`, `compact` and `check`.
 
-use std::io::Write;
 use std::path::Path;
 
 use minwise::figure::{counted, grouped, size};
@@ -62,7 +61,7 @@ pub fn check(args: &IndexCheckArgs, printer: &Printer) -> Result<Exit, Failure> 
             out.push_str(&format!("{}: {}\n", counted(unlisted, "further finding"), about(*kind)));
         }
     }
-    std::io::stdout().lock().write_all(out.as_bytes())?;
+    crate::commands::print(out.as_bytes())?;
     let looked_at =
         format!("checked     {}, {}", counted(checked.documents, "document"), counted(checked.rows, "row"));
     if checked.found() == 0 {

@@ -4,12 +4,14 @@ use std::path::Path;
 
 use minwise::candidate::{Winnow, tune};
 use minwise::sketch::Bits;
+use minwise_corpus::visible;
 use minwise_index::{Index, IndexSettings, Texts};
 
 use crate::Exit;
 use crate::args::IndexCreateArgs;
 use crate::printer::{Failure, Printer};
 use crate::settings::{self, FlagProblems};
+use crate::summary::SummaryLines;
 
 pub fn run(args: &IndexCreateArgs, printer: &Printer) -> Result<Exit, Failure> {
     let mut problems = FlagProblems::default();
@@ -36,6 +38,9 @@ pub fn run(args: &IndexCreateArgs, printer: &Printer) -> Result<Exit, Failure> {
         .bits(bits)
         .texts(texts);
     let index = Index::create(Path::new(&args.folder), &settings)?;
-    printer.note(&format!("created     `{}`\n{}", args.folder, super::show::made_with(index.settings())));
+    let mut lines = SummaryLines::default();
+    lines.line("created", format!("`{}`", visible(&args.folder)));
+    super::show::add_settings(&mut lines, index.settings());
+    printer.note(&lines.to_string());
     Ok(Exit::Done)
 }

@@ -10,8 +10,11 @@ use serde_json::json;
 use super::open;
 use crate::Exit;
 use crate::args::{IndexListArgs, IndexShowArgs, IndexStatsArgs, ListFormat};
+use crate::commands::{on_stdout, print};
+use crate::interrupt;
 use crate::printer::{CommandError, Failure};
 use crate::settings::FlagProblems;
+use crate::summary::SummaryLines;
 
 /// Number of documents that are read together.
 const PAGE: usize = 1000;
@@ -22,6 +25,8 @@ pub fn list(args: &IndexListArgs) -> Result<Exit, Failure> {
     problems.finish()?;
     let index = open(&args.folder)?;
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    // A listing changes nothing, and a reader that waits, such as a pager, would otherwise hold up the end.
+    interrupt::set_at_once(true);
     let (mut left, mut after) = (limit.unwrap_or(usize::MAX), None);
     while left > 0 {
         let limit = left.min(PAGE);
@@ -29,9 +34,10 @@ pub fn list(args: &IndexListArgs) -> Result<Exit, Failure> {
         let page = index.list(&listing)?;
         for entry in &page.entries {
             match args.format {
-                ListFormat::Text => writeln!(out, "{}", line(entry))?,
-                ListFormat::Jsonl => writeln!(out, "{}", json_line(serde_json::to_string(entry))?)?,
+                ListFormat::Text => writeln!(out, "{}", line(entry)),
+                ListFormat::Jsonl => writeln!(out, "{}", json_line(serde_json::to_string(entry))?),
             }
+            .map_err(on_stdout)?;
         }
         left -= page.entries.len();
         after = page.next;
@@ -39,7 +45,7 @@ pub fn list(args: &IndexListArgs) -> Result<Exit, Failure> {
             break;
         }
     }
-    out.flush()?;
+    out.flush().map_err(on_stdout)?;
     Ok(Exit::Done)
 }
 
@@ -59,19 +65,20 @@ pub fn document(args: &IndexShowArgs) -> Result<Exit, Failure> {
     let index = open(&args.folder)?;
     let missing = || minwise_index::Error::from(ErrorKind::NoSuchDocument { id: args.id.clone() });
     let document = index.get(&args.id)?.ok_or_else(missing)?;
-    let mut out = std::io::stdout().lock();
     match (args.format, &document.text) {
         (ListFormat::Text, Some(text)) => {
-            out.write_all(text.as_bytes())?;
+            print(text.as_bytes())?;
             if !text.ends_with('\n') {
-                out.write_all(b"\n")?;
+                print(b"\n")?;
             }
         }
         (ListFormat::Text, None) => {
             let wanted = "showing a document";
             return Err(minwise_index::Error::from(ErrorKind::NoTexts { wanted }).into());
         }
-        (ListFormat::Jsonl, _) => writeln!(out, "{}", json_line(serde_json::to_string(&document))?)?,
+        (ListFormat::Jsonl, _) => {
+            print(format!("{}\n", json_line(serde_json::to_string(&document))?).as_bytes())?;
+        }
     }
     Ok(Exit::Done)
 }
@@ -87,42 +94,36 @@ pub fn stats(args: &IndexStatsArgs) -> Result<Exit, Failure> {
             }
             format!("{object}\n")
         }
-        ListFormat::Text => format!(
-            "documents   {}; {} removed or replaced since the last `index compact`\n\
-             size        {} of text, {} compressed\n\
-             shingles    {} in all documents\n\
-             on disk     {}\n\
-             changes     {}\n\
-             {}\n",
-            grouped(statistics.documents),
-            grouped(statistics.removed),
-            size(statistics.text_bytes),
-            size(statistics.stored_text_bytes),
-            grouped(statistics.shingles),
-            size(statistics.disk_bytes),
-            grouped(statistics.changes),
-            made_with(index.settings()),
-        ),
+        ListFormat::Text => {
+            let mut lines = SummaryLines::default();
+            let replaced = grouped(statistics.removed);
+            lines.line(
+                "documents",
+                format!(
+                    "{}; {replaced} removed or replaced since the last `index compact`",
+                    grouped(statistics.documents)
+                ),
+            );
+            let (text, stored) = (size(statistics.text_bytes), size(statistics.stored_text_bytes));
+            lines.line("size", format!("{text} of text, {stored} compressed"));
+            lines.line("on disk", size(statistics.disk_bytes));
+            add_settings(&mut lines, index.settings());
+            lines.detail("shingles", format!("{} in all documents", grouped(statistics.shingles)));
+            lines.detail("changes", grouped(statistics.changes));
+            format!("{lines}\n")
+        }
     };
-    std::io::stdout().lock().write_all(text.as_bytes())?;
+    print(text.as_bytes())?;
     Ok(Exit::Done)
 }
 
-/// Returns the settings of an archive in words for people.
-pub fn made_with(settings: &IndexSettings) -> String {
-    let texts = match settings.texts {
-        Texts::Kept => "stored",
-        _ => "not stored",
-    };
+/// Adds the settings of an archive: those that decide what a check finds first, the technical ones under "Details".
+pub fn add_settings(lines: &mut SummaryLines, settings: &IndexSettings) {
+    let passage = counted(settings.passage as u64, settings.spec.shingling.unit().noun());
+    lines.line("passages", format!("a check finds shared passages of {passage} or more"));
+    lines.line("texts", if settings.texts == Texts::Kept { "stored" } else { "not stored" });
     let bits = settings.bits.map_or("all bits".to_owned(), |bits| format!("{bits} bits"));
-    format!(
-        "spec        {}\n\
-         bands       {} of {}; {bits} of each register are stored\n\
-         passages    every shared passage of {} or more is found\n\
-         texts       {texts}",
-        settings.spec,
-        counted(settings.bands as u64, "band"),
-        counted(settings.rows as u64, "row"),
-        counted(settings.passage as u64, settings.spec.shingling.unit().noun()),
-    )
+    let (bands, rows) = (counted(settings.bands as u64, "band"), counted(settings.rows as u64, "row"));
+    lines.detail("spec", settings.spec.to_string());
+    lines.detail("bands", format!("{bands} of {rows}; {bits} of each register are stored"));
 }

@@ -4,8 +4,6 @@
 mod filter;
 mod ranking;
 
-use std::io::Write;
-
 use minwise::candidate::{Banding, Curve, tune};
 use minwise::figure::{counted, grouped, probability};
 use minwise::sketch::Method;
@@ -40,7 +38,7 @@ pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
         PlanFormat::Text => plan.text(args.details),
         PlanFormat::Json => plan.json(),
     };
-    std::io::stdout().lock().write_all(out.as_bytes())?;
+    super::print(out.as_bytes())?;
     Ok(Exit::Done)
 }
 
@@ -61,8 +59,9 @@ impl PlanSummary {
     fn memory_bytes(&self) -> usize {
         /// Number of bytes per document for tables, an id of twelve characters, and the overhead of the allocator.
         const TABLES: usize = 220;
-        /// Number of bytes per document for sorting four bands at a time: per band, the keys and a buffer of the sort.
-        const SORTED: usize = 4 * 32;
+        /// Number of bytes per document for the keys of the bands that are sorted together: 16 bytes in each of eight
+        /// bands.
+        const SORTED: usize = 8 * 16;
         self.method.size_bytes() + TABLES + SORTED
     }
 

@@ -1,5 +1,6 @@
 //! Ranks all kinds of sketches, each in the size that a standard error requires, and recommends two.
 
+use minwise::figure::{counted, grouped};
 use minwise::sketch::Method;
 use serde_json::{Value, json};
 
@@ -56,9 +57,13 @@ impl MethodRanking {
     fn candidates(&self) -> Option<Recommended> {
         let least = self.ranked.iter().find(|ranked| ranked.method.bandable().is_some())?;
         let RankedMethod { method, bytes, hashes } = *least;
-        let hashes = if hashes == 1 { "1 hash".to_owned() } else { format!("{hashes} hashes") };
+        let hashes = match hashes {
+            1 => "1 hash".to_owned(),
+            _ => format!("{} hashes", grouped(hashes as u64)),
+        };
+        let bytes = counted(bytes as u64, "byte");
         let reason = format!(
-            "{bytes} bytes and {hashes} per shingle: the fewest bytes of all kinds that can be banded, and the fewest hashes for these bytes"
+            "{bytes} and {hashes} per shingle: the fewest bytes of all kinds that can be banded, and the fewest hashes for these bytes"
         );
         Some(Recommended { sketch: method, reason, biased_below: None })
     }
@@ -66,7 +71,7 @@ impl MethodRanking {
     /// Returns the sketch that takes the fewest bytes.
     fn storage(&self) -> Option<Recommended> {
         let least = self.ranked.first()?;
-        let reason = format!("{} bytes, the fewest of all kinds", least.bytes);
+        let reason = format!("{}, the fewest of all kinds", counted(least.bytes as u64, "byte"));
         let biased_below = least.method.biased_below(self.similarity, self.error);
         Some(Recommended { sketch: least.method, reason, biased_below })
     }

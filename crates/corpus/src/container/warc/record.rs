@@ -20,6 +20,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use minwise::figure::grouped;
+
 use super::bytes::{ByteSource, read_window};
 use super::headers::Headers;
 use crate::error::Result;
@@ -165,7 +167,7 @@ impl fmt::Display for WarcProblem {
             Self::NoLength => f.write_str("it has no `Content-Length`"),
             Self::BadLength { found } => write!(f, "its `Content-Length` is `{found}`"),
             Self::Truncated { expected, found } => {
-                write!(f, "it ends after {found} of {expected} bytes")
+                write!(f, "it ends after {} of {} bytes", grouped(*found), grouped(*expected))
             }
             Self::WrongLength { given } => {
                 write!(f, "its `Content-Length` of {given} is not where its block ends")

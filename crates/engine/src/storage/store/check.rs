@@ -3,6 +3,7 @@
 use std::io;
 use std::ops::Range;
 
+use minwise::figure::{counted, grouped};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{ALIGNMENT, BLOCK_BYTES, FileKind, StoreFooter, TRAILER_BYTES};
@@ -24,7 +25,9 @@ impl Description {
         if size_bytes == 0 {
             return Err("it is empty".to_owned());
         }
-        let cut = || format!("it ends after {size_bytes} bytes: it is cut short, or was never finished");
+        let cut = || {
+            format!("it ends after {}: it is cut short, or was never finished", counted(size_bytes, "byte"))
+        };
         let read = |range: Range<u64>| -> Result<Vec<u8>, String> {
             let mut bytes = vec![0; (range.end - range.start) as usize];
             read_at(range.start, &mut bytes).map_err(|error| error.to_string())?;
@@ -102,7 +105,8 @@ fn place(damaged: &Range<u64>, header: &StoreFooter) -> String {
         [one] => format!(", in the section {one},"),
         [rest @ .., last] => format!(", in the sections {} and {last},", rest.join(", ")),
     };
-    format!("bytes {} to {}{sections} are not what was written", damaged.start, damaged.end - 1)
+    let (first, last) = (grouped(damaged.start), grouped(damaged.end - 1));
+    format!("bytes {first} to {last}{sections} are not what was written")
 }
 
 /// Decodes a little-endian number of at most eight bytes.

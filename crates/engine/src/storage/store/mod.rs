@@ -174,11 +174,11 @@ mod tests {
         );
         assert_eq!(
             changed(&|bytes| bytes.truncate(150_000)),
-            "it ends after 150000 bytes: it is cut short, or was never finished"
+            "it ends after 150,000 bytes: it is cut short, or was never finished"
         );
         assert_eq!(
             changed(&|bytes| bytes[70_000] ^= 4),
-            "bytes 65536 to 131071, in the sections `one` and `two`, are not what was written"
+            "bytes 65,536 to 131,071, in the sections `one` and `two`, are not what was written"
         );
         assert_eq!(
             changed(&|bytes| {

@@ -172,6 +172,25 @@ def without_sizes(summary: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in summary.items() if name != "bytes"}
 
 
+@pytest.mark.parametrize("name", CORPORA)
+def test_the_default_audit_is_that_of_the_command(name: str, command: Any, tmp_path: Path) -> None:
+    """Without an argument, the audit is `auto`, as without the option. It gives the numbers of the command."""
+    assert inspect.signature(minwise.dedup).parameters["audit"].default == "auto"
+    texts: list[str] = CORPORA[name]()
+    ids = [f"d{number}" for number in range(len(texts))]
+    path = write_jsonl(tmp_path / "in.jsonl", [{"id": id, "text": text} for id, text in zip(ids, texts)])
+    report = tmp_path / "report"
+    command("dedup", path, "-o", tmp_path / "out.jsonl", "--report", report)
+    theirs = json.loads((report / "summary.json").read_text())
+    assert theirs["audit"]["removed"] > 0 and theirs["audit"]["documents"] > 0
+    forms: list[dict[str, Any]] = [{}, {"audit": "auto"}]
+    for settings in forms:
+        with minwise.dedup(texts, id=ids, **settings) as result:
+            ours = result.summary.as_dict()
+        assert ours["audit"] == theirs["audit"]
+        assert without_sizes(ours) == without_sizes(theirs)
+
+
 def test_real_files_with_ids_dates_and_rejects(command: Any, tmp_path: Path, root: Path) -> None:
     """The unchanged example file gives the answer of the command with a keeper policy."""
     source = root / "examples/articles.jsonl"

@@ -19,6 +19,8 @@ const MOST_SLOWER: f64 = 1.05;
 const COMPARED_RUNS: usize = 15;
 /// Number of runs with an audit, and number of runs without one.
 const AUDITED_RUNS: usize = 7;
+/// Maximum width of the 95 % interval of the recall that the audit of `english` measures.
+const WIDEST: f64 = 0.02;
 /// Number of documents on which the engines are compared.
 const COMPARED: usize = 20_000;
 
@@ -246,7 +248,7 @@ fn tiny(documents: u64) -> Result<PathBuf> {
 }
 
 /// Measures the cost of the audit that every run has by default, and prints its recall. Fails if the audit takes more
-/// than 5 % of the run and more than 0.2 s. Costs are CPU seconds, because other programs hardly change them, and
+/// than 5 % of the run and more than 0.2 s, or if the interval of the recall of `english` is wider than [`WIDEST`]. Costs are CPU seconds, because other programs hardly change them, and
 /// because they are never below the elapsed seconds. Half of the third corpus is one family, so sketches distinguish
 /// few of its documents; the documents of the fourth corpus are short.
 pub fn audit(data: &str) -> Result<()> {
@@ -303,8 +305,26 @@ pub fn audit(data: &str) -> Result<()> {
             }
         }
     }
+    let width = audited_width(&minwise, &unpack(data, "english")?)?;
+    println!("\nenglish: the interval is {width:.4} wide");
+    if width > WIDEST {
+        failed.push(format!("english: the interval is {width:.4} wide, more than {WIDEST}"));
+    }
     ensure!(failed.is_empty(), "{}", failed.join("\n"));
     Ok(())
+}
+
+/// Returns the width of the interval of the measured recall.
+fn audited_width(minwise: &Path, corpus: &Path) -> Result<f64> {
+    let report = work().join("audited");
+    let run = ["dedup", &path(corpus), "--dry-run", "--quiet", "--force", "--report", &path(&report)];
+    command_quietly(minwise, &run)?;
+    let summary: serde_json::Value =
+        serde_json::from_str(&fs_err::read_to_string(report.join("summary.json"))?)?;
+    let end = |name: &str| {
+        summary["audit"][name].as_f64().with_context(|| format!("`summary.json` has no `{name}` of an audit"))
+    };
+    Ok(end("high")? - end("low")?)
 }
 
 /// Names and options of the jobs on corpora with crowds.

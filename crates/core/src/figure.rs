@@ -122,6 +122,9 @@ pub fn lower_bound(share: f64) -> String {
     hundredths_of_percent(hundredths(share).floor())
 }
 
+/// Difference below which two shares count as equal. Rounding errors, and the tolerance of [`hundredths`], are smaller.
+const EQUAL: f64 = 1e-10;
+
 /// Formats a 95 % confidence interval as percentages with two decimals, rounded outwards. An end at 0 % or 100 % is
 /// left out, because it bounds nothing. Returns `None` if both ends are equal, because the value is then exact.
 ///
@@ -129,14 +132,17 @@ pub fn lower_bound(share: f64) -> String {
 /// use minwise::figure::interval;
 /// assert_eq!(interval(0.966, 0.98123).unwrap(), "96.60 % to 98.13 % with 95 % confidence");
 /// assert_eq!(interval(0.99741, 1.0).unwrap(), "at least 99.74 % with 95 % confidence");
-/// assert_eq!(interval(1.0, 1.0), None);
+/// assert_eq!(interval(0.99745, 0.99745), None);
 /// ```
 #[must_use]
 pub fn interval(low: f64, high: f64) -> Option<String> {
+    // An exact value between two hundredths of a percent would have different ends after rounding.
+    if high - low < EQUAL {
+        return None;
+    }
     let (low, high) = (hundredths(low).floor(), hundredths(high).ceil());
     let [from, to] = [low, high].map(hundredths_of_percent);
     let ends = match (low <= 0.0, high >= 1e4) {
-        _ if low >= high => return None,
         (false, true) => format!("at least {from}"),
         (true, false) => format!("at most {to}"),
         _ => format!("{from} to {to}"),
@@ -247,6 +253,7 @@ mod tests {
             (0.999_96, 1.0, Some("at least 99.99 %")),
             (1e-9, 2e-6, Some("at most 0.01 %")),
             (0.98, 0.98, None),
+            (0.997_452_770_1, 0.997_452_770_1, None),
             (1.0, 1.0, None),
             (1.0 - 1e-15, 1.0, None),
             (0.0, 0.0, None),

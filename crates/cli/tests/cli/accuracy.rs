@@ -59,6 +59,76 @@ fn json_has_every_number() {
     }
 }
 
+/// A thousand pairs share half of their words, and other documents share nothing, so the errors of the pairs are
+/// independent. Mean, variance and the share of intervals that cover the similarity are those of the formula within 4
+/// standard errors, and those of the library exactly.
+#[test]
+fn errors_and_intervals_are_those_of_the_formula() {
+    const PAIRS: usize = 1000;
+    const REGISTERS: usize = 256;
+    const SIMILARITY: f64 = 0.5;
+    let text = |pair: usize, second: bool| {
+        let own = if second { 60..80 } else { 40..60 };
+        (0..40).chain(own).map(|at| format!("p{pair}w{at}")).collect::<Vec<_>>().join(" ")
+    };
+    let texts: Vec<(String, String)> = (0..2 * PAIRS)
+        .map(|document| (document.to_string(), text(document / 2, document % 2 == 1)))
+        .collect();
+    let documents: Vec<(&str, &str)> = texts.iter().map(|(id, text)| (&**id, &**text)).collect();
+    let desk = Desk::with("in.jsonl", records(&documents));
+    let sketches = format!("minhash:{REGISTERS} b-bit:1/minhash:{REGISTERS}");
+    let run = desk
+        .run(&format!(
+            "accuracy in.jsonl --shingle words:1 --sketch {sketches} --pairs all --error 0.06 --format json -q"
+        ))
+        .exit(0);
+    let all: Value = serde_json::from_str(&run.lines().join("")).unwrap();
+    let n = PAIRS as f64;
+    let variances = [SIMILARITY * (1.0 - SIMILARITY), (1.0 - SIMILARITY) * (SIMILARITY + 1.0)];
+    for (sketch, variance) in all["sketches"].as_array().unwrap().iter().zip(variances) {
+        let variance = variance / REGISTERS as f64;
+        let half = &sketch["by_similarity"][5];
+        let number = |name: &str| half[name].as_f64().unwrap();
+        assert_eq!(half["pairs"], PAIRS, "{half}");
+        assert!((number("expected_square_error") - variance).abs() < 1e-12, "{half}");
+        assert!(number("mean_error").abs() < 4.0 * (variance / n).sqrt(), "{half}");
+        // The squares of normal errors have the variance 2σ⁴.
+        let scatter = (2.0 / n).sqrt();
+        assert!((number("mean_square_error") / variance - 1.0).abs() < 4.0 * scatter, "{half}");
+        // Agreements are whole numbers, so the exact probability is not 95 %: it is 94.75 % for 256 registers at 0.5.
+        let covered = number("covered") / n;
+        assert!((covered - 0.95).abs() < 0.01 + 4.0 * (0.95 * 0.05 / n).sqrt(), "{half}");
+        assert_eq!(sketch["all"]["pairs"], PAIRS * (2 * PAIRS - 1));
+    }
+    // Registers of two documents without a common word agree by chance only, once in 2³² comparisons.
+    assert!(all["sketches"][0]["by_similarity"][0]["mean_square_error"].as_f64().unwrap() < 1e-9);
+
+    let spec: minwise::Spec =
+        format!("nfkc+casefold / words:1 / minhash:{REGISTERS} / seed:1").parse().unwrap();
+    let sketcher = spec.sketcher().unwrap();
+    let sketch = |text: &str| {
+        let mut shingles = minwise::shingle::Shingles::new();
+        spec.shingler().shingle_into(text, &mut shingles);
+        let mut sketch = vec![0; REGISTERS];
+        sketcher.sketch_into(shingles.hashes(), &mut sketch);
+        sketch
+    };
+    let (mut error, mut square, mut off, mut covered) = (0.0, 0.0, 0, 0);
+    for pair in 0..PAIRS {
+        let [a, b] = [false, true].map(|second| sketch(&text(pair, second)));
+        let estimate = minwise::estimate::minhash::estimate(&a, &b);
+        let difference = estimate.value - SIMILARITY;
+        error += difference;
+        square += difference * difference;
+        off += usize::from(difference.abs() > 0.06);
+        covered += usize::from((estimate.interval.0..=estimate.interval.1).contains(&SIMILARITY));
+    }
+    let half = &all["sketches"][0]["by_similarity"][5];
+    assert_eq!((&half["off"], &half["covered"]), (&Value::from(off), &Value::from(covered)));
+    assert!((half["mean_error"].as_f64().unwrap() - error / n).abs() < 1e-12, "{half}");
+    assert!((half["mean_square_error"].as_f64().unwrap() - square / n).abs() < 1e-12, "{half}");
+}
+
 #[test]
 fn a_picture_is_never_replaced_by_chance() {
     let desk = desk();

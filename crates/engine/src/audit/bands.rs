@@ -40,7 +40,7 @@ const FOUND: Range<f64> = 0.5..0.97;
 /// Maximum size of a group whose rows are fetched together. In larger groups, mostly few rows are compared.
 const WARMED: usize = 64;
 /// Maximum number of misses whose covariance is computed. All pairs of 256 misses take less than a millisecond.
-const MOST_COVARIED: usize = 256;
+pub(super) const MOST_COVARIED: usize = 256;
 /// Maximum number of values per band.
 const MOST_VALUES: u32 = 64;
 /// Number of bytes per document while a band is looked up: a key, and twice the size of a [`Member`].

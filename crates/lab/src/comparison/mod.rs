@@ -155,9 +155,8 @@ mod tests {
         assert_eq!(RootMeanSquare::of(&[0.0, 0.0]), RootMeanSquare { value: 0.0, standard_error: 0.0 });
     }
 
-    /// On generated files, the page has every sketch in every size, and errors fall as sketches grow.
-    #[test]
-    fn small_corpora_give_a_page() {
+    /// Returns the files of a page about generated corpora.
+    fn small_files() -> Vec<File> {
         let folder = tempfile::tempdir().unwrap();
         for (number, name) in corpus::NAMES.iter().enumerate() {
             let made = crate::corpus::Made {
@@ -176,25 +175,51 @@ mod tests {
                 .unwrap();
             fs_err::write(folder.path().join(name), lines).unwrap();
         }
-        let files = files(folder.path(), ComparisonOptions { seeds: 2, pairs: 3, threads: 2 }).unwrap();
-        let page = &files.iter().find(|file| file.path == "comparison.md").unwrap().content;
-        for contender in contenders(128) {
-            assert!(
-                page.contains(&format!(
-                    "| {} |",
-                    if contender.is_of_library {
-                        format!("`{}`", contender.name)
-                    } else {
-                        contender.name.clone()
-                    }
-                )),
-                "{}",
-                contender.name
-            );
+        files(folder.path(), ComparisonOptions { seeds: 2, pairs: 3, threads: 2 }).unwrap()
+    }
+
+    fn named<'a>(files: &'a [File], path: &str) -> &'a str {
+        &files.iter().find(|file| file.path == path).unwrap().content
+    }
+
+    /// Returns the name of a sketch as the first cell of a row.
+    fn first_cell(contender: &Contender) -> String {
+        let name = &contender.name;
+        if contender.is_of_library { format!("| `{name}` |") } else { format!("| {name} |") }
+    }
+
+    /// On generated files, the page has every sketch in every table of sketches.
+    #[test]
+    fn small_corpora_give_a_page() {
+        let files = small_files();
+        let page = named(&files, "comparison.md");
+        for contender in contenders(1024) {
+            let cell = first_cell(&contender);
+            // Two tables of errors, the overview, the times of its group, and the abilities have a row of it.
+            let rows = page.lines().filter(|line| line.starts_with(&cell)).count();
+            assert_eq!(rows, 5, "{}", contender.name);
         }
-        assert!(files.iter().filter(|file| file.content.starts_with("<svg ")).count() == 2);
-        let csv = &files.iter().find(|file| file.path == "comparison/errors.csv").unwrap().content;
+        let csv = named(&files, "comparison/errors.csv");
         let rows: usize = SIZES.iter().map(|&size| contenders(size).len()).sum();
         assert_eq!(csv.lines().count(), 1 + 3 * rows);
+    }
+
+    /// Times of plain code do not compare with times of kernels, so the chart of time has sketches of the library only.
+    /// Both charts and the page explain their bars.
+    #[test]
+    fn charts_explain_their_bars_and_times_are_of_one_group() {
+        let files = small_files();
+        for path in ["comparison/bytes.svg", "comparison/time.svg"] {
+            let svg = named(&files, path);
+            assert!(svg.contains("Bars: two standard errors"), "{path}");
+        }
+        let page = named(&files, "comparison.md");
+        assert_eq!(page.matches("![Error against ").count(), 2);
+        assert_eq!(page.matches("bar is two standard errors").count(), 1);
+        assert_eq!(page.matches("The bar of a point is two standard errors").count(), 1);
+        let by_time = named(&files, "comparison/time.svg");
+        for contender in contenders(1024).iter().filter(|contender| !contender.is_of_library) {
+            assert!(!by_time.contains(&format!(">{}<", contender.name)), "{}", contender.name);
+        }
     }
 }

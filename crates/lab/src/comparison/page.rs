@@ -14,7 +14,7 @@ use super::{ComparisonOptions, Measured, RootMeanSquare, SIMILAR, SIZES};
 const BUDGETS: [f64; 6] = [10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0];
 /// Size in bytes for the table with the errors of all corpora side by side.
 const OVERVIEW: usize = 256;
-/// Sketches that are drawn. There are only seven, because a chart has seven line styles.
+/// Sketches of the chart of bytes. There are only seven, because a chart has seven line styles.
 const DRAWN: [&str; 7] = [
     "minhash",
     "one-permutation",
@@ -24,6 +24,10 @@ const DRAWN: [&str; 7] = [
     "SetSketch, 8 bits",
     "HyperMinHash, 8 bits",
 ];
+/// Sketches of the chart of time. All of them are sketches of the library, because times of its kernels do not compare
+/// with times of plain code. The first five are those of [`DRAWN`], so that a kind has one style in both charts.
+const DRAWN_BY_TIME: [&str; 7] =
+    [DRAWN[0], DRAWN[1], DRAWN[2], DRAWN[3], DRAWN[4], "super-minhash", "bottom-k"];
 
 /// Kind of sketch.
 struct KindName {
@@ -144,13 +148,15 @@ fn page(corpora: &[RealCorpus], names: &[KindName], rows: &[Row<'_>], options: C
          (`one-permutation,rotation`, `one-permutation,raw`, `fractional,pooled`, `three-quarter,paper`, other hash families of `minhash`) differ little from it, and [sketches](sketches.md) has them.\n\n\
          ## Data\n\n\
          Three corpora of real text; shingles of five words. Pairs were chosen so that all similarities occur: at most {pairs} of each tenth, none of equal documents, from documents of 50 to 2000 \
-         shingles. Each sketch has {seeds} seeds. An error is the root of the mean square of estimate − exact over seeds and pairs, and over the three corpora alike. Standard \
-         errors are from the scatter between seeds.\n\n\
+         shingles. Each sketch has {seeds} seeds. An error is the root of the mean square of estimate − exact over seeds and pairs, and over the three corpora alike.\n\n\
+         Standard errors are from the scatter between seeds: they state how far the error would move with other seeds, and not with other documents. Bars of the charts are two standard errors on \
+         either side, and two errors of a table count as equal if they differ by at most two standard errors of their difference. Times have neither bars nor intervals: each is the least of all seeds.\n\n\
          Documents have some hundred shingles. From 256 bytes on, sketches that draw without replacement (`one-permutation`, `super-minhash`, `fast-similarity`, `bottom-k`, HyperMinHash) are \
          better here than their formulas for long documents: they have nearly as many registers as there are shingles. In documents of many thousand shingles they lose this advantage.\n\n{data}\n\
          ## Error at equal bytes, similar pairs\n\n\
          Pairs with a similarity of {SIMILAR} or more. The least error of a column is bold, and so is every error within two standard errors of it. A dash: the kind has no sketch of that size.\n\n{by_bytes}\n\
          ![Error against bytes](comparison/bytes.svg)\n\n\
+         The chart has seven kinds. Each point is an error of the table above, and its bar is two standard errors on either side.\n\n\
          ## Error at equal bytes, all pairs\n\n\
          Of all tenths of similarity, as many pairs each as there are.\n\n{all_pairs}\n\
          ## All corpora at once\n\n\
@@ -162,6 +168,7 @@ fn page(corpora: &[RealCorpus], names: &[KindName], rows: &[Row<'_>], options: C
          depend on the machine that made this page. A dash: no size is so fast.\n\nThe library's sketches:\n\n{by_time}\n\
          The plain ones of the lab:\n\n{by_time_of_lab}\n\
          ![Error against time](comparison/time.svg)\n\n\
+         The chart has seven kinds of the library, each in all sizes, and no plain ones. The bar of a point is two standard errors of its error on either side.\n\n\
          ## The Pareto front\n\n\
          Sketches that no other beats: every other one has a greater error, or takes more bytes. Other kinds of the same bytes whose error is within two standard errors are \
          named beside them.\n\nSimilar pairs:\n\n{front_bytes}\nAll pairs:\n\n{front_all}\n\
@@ -426,8 +433,8 @@ fn csv(corpora: &[RealCorpus], measured: &[Measured]) -> String {
 }
 
 fn pictures(rows: &[Row<'_>], options: ComparisonOptions) -> [Chart; 2] {
-    let series = |x: fn(&Row<'_>) -> f64| -> Vec<Series> {
-        DRAWN
+    let series = |drawn: [&str; 7], x: fn(&Row<'_>) -> f64| -> Vec<Series> {
+        drawn
             .iter()
             .map(|name| {
                 let mut points: Vec<Point> = rows
@@ -452,22 +459,28 @@ fn pictures(rows: &[Row<'_>], options: ComparisonOptions) -> [Chart; 2] {
             })
             .collect()
     };
-    let chart = |title: &str, x: Axis, series: Vec<Series>| Chart {
+    let chart = |title: &str, x: Axis, series: Vec<Series>, more: &str| Chart {
         title: title.to_owned(),
         description:
             "One curve per sketch; the lower, the better. The tables have all sketches and all values."
                 .to_owned(),
         note: format!(
-            "Errors of {} seeds on pairs of similarity {SIMILAR} or more. Bars: two standard errors on either side.",
+            "Errors of {} seeds on pairs of similarity {SIMILAR} or more. Bars: two standard errors on either side.{more}",
             options.seeds
         ),
         x,
         y: Axis::log("error"),
         series,
     };
+    let by_time = series(DRAWN_BY_TIME, nanoseconds);
     [
-        chart("Error against bytes", Axis::log("bytes"), series(|row| row.size as f64)),
-        chart("Error against time", Axis::log("nanoseconds per shingle"), series(nanoseconds)),
+        chart("Error against bytes", Axis::log("bytes"), series(DRAWN, |row| row.size as f64), ""),
+        chart(
+            "Error against time, sketches of the library",
+            Axis::log("nanoseconds per shingle"),
+            by_time,
+            " Times are of the fastest seed and have no bars.",
+        ),
     ]
 }
 

@@ -168,7 +168,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "PYTHON")]
     pub peers: Option<String>,
 
-    /// Run fewer trials. Experiments without outside data then take under three minutes on two cores.
+    /// Run fewer trials. Experiments without outside data then take a quarter of a minute on two cores.
     #[arg(long)]
     pub quick: bool,
 

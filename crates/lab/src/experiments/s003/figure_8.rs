@@ -1,6 +1,6 @@
 //! Figure 8: accuracy and recall of the two thresholds of a look.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
 
 use super::{SimilaritySpread, agreements};
@@ -207,15 +207,27 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         .table(points)
         .table(table)
         .checks([deviations.check("simulated shares are the exact ones")])
-        .checks(sentences(&settings, &panels)))
+        .checks(sentences(&settings, &panels)?))
 }
 
-/// Checks the statements of section 6.2, in its order.
-fn sentences(settings: &Settings, panels: &[Panel]) -> Vec<Check> {
-    let of = |spread: SimilaritySpread| panels.iter().filter(move |panel| panel.spread == spread);
+/// Checks the statements of section 6.2, in its order. A statement without its panels is an error, because it would
+/// otherwise go unchecked.
+fn sentences(settings: &Settings, panels: &[Panel]) -> Result<Vec<Check>> {
+    const ALL: [SimilaritySpread; 3] =
+        [SimilaritySpread::Uniform, SimilaritySpread::Gaussian, SimilaritySpread::Funds];
+    let panel = |spread: SimilaritySpread, threshold: f64| {
+        panels
+            .iter()
+            .find(|panel| panel.spread == spread && panel.threshold == threshold)
+            .with_context(|| format!("no panel of {} pairs at T = {threshold}", spread.name()))
+    };
+    ensure!(!settings.thresholds.is_empty(), "no threshold");
+    let of = |spread: SimilaritySpread| -> Result<Vec<&Panel>> {
+        settings.thresholds.iter().map(|&threshold| panel(spread, threshold)).collect()
+    };
     let mut checks = vec![];
-    for panel in panels.iter().filter(|panel| panel.threshold == 0.8) {
-        let name = panel.spread.name();
+    for spread in ALL {
+        let (panel, name) = (panel(spread, 0.8)?, spread.name());
         let wrong = THEIRS * panel.exact(LookSide::Upper, 90).wrong();
         checks.push(Check::shape(
             &format!("{name}, T = 0.8: of 1000 pairs, wrong ones above 90 matches"),
@@ -235,7 +247,7 @@ fn sentences(settings: &Settings, panels: &[Panel]) -> Vec<Check> {
         );
     }
     for spread in [SimilaritySpread::Uniform, SimilaritySpread::Gaussian] {
-        for panel in of(spread) {
+        for panel in of(spread)? {
             for side in LookSide::ALL {
                 let at = panel.dividing_point(side);
                 let recall = panel.exact(side, at).recall();
@@ -256,7 +268,8 @@ fn sentences(settings: &Settings, panels: &[Panel]) -> Vec<Check> {
             }
         }
     }
-    let best = of(SimilaritySpread::Funds)
+    let best = of(SimilaritySpread::Funds)?
+        .iter()
         .map(|panel| panel.exact(LookSide::Lower, panel.dividing_point(LookSide::Lower)).recall())
         .fold(0.0, f64::max);
     checks.push(Check::shape(
@@ -267,8 +280,10 @@ fn sentences(settings: &Settings, panels: &[Panel]) -> Vec<Check> {
     ));
     for &threshold in &settings.thresholds {
         for side in LookSide::ALL {
-            let here = panels.iter().filter(|panel| panel.threshold == threshold);
-            let points: Vec<usize> = here.map(|panel| panel.dividing_point(side)).collect();
+            let points = ALL
+                .iter()
+                .map(|&spread| Ok(panel(spread, threshold)?.dividing_point(side)))
+                .collect::<Result<Vec<usize>>>()?;
             let shown = points.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             checks.push(
                 Check::shape(
@@ -281,33 +296,37 @@ fn sentences(settings: &Settings, panels: &[Panel]) -> Vec<Check> {
             );
         }
     }
-    for panel in of(SimilaritySpread::Uniform).filter(|panel| panel.threshold == 0.8) {
-        let needed = panel.threshold * settings.look as f64;
-        let middle = || settings.matches.iter().filter(|&&at| at as f64 >= needed && at < 88);
-        let below_one = |accuracy: &dyn Fn(usize) -> f64| middle().filter(|&&at| accuracy(at) < 1.0).count();
-        let low = below_one(&|at| panel.counted(LookSide::Upper, at).accuracy());
-        let printed = below_one(&|at| {
-            let counted = panel.counted(LookSide::Upper, at);
-            counted.right_as_printed / counted.pairs
-        });
-        let all = middle().count();
-        checks.push(Check::shape(
+    checks.extend(between_80_and_88(settings, panel(SimilaritySpread::Uniform, 0.8)?)?);
+    Ok(checks)
+}
+
+/// Checks the accuracy of the thresholds from 80 to 87, by the corrected formula and by the printed one.
+fn between_80_and_88(settings: &Settings, panel: &Panel) -> Result<[Check; 2]> {
+    let needed = panel.threshold * settings.look as f64;
+    let middle = || settings.matches.iter().filter(|&&at| at as f64 >= needed && at < 88);
+    let all = middle().count();
+    ensure!(all > 0, "no threshold from 80 to 87 matches");
+    let below_one = |accuracy: &dyn Fn(usize) -> f64| middle().filter(|&&at| accuracy(at) < 1.0).count();
+    let low = below_one(&|at| panel.counted(LookSide::Upper, at).accuracy());
+    let printed = below_one(&|at| {
+        let counted = panel.counted(LookSide::Upper, at);
+        counted.right_as_printed / counted.pairs
+    });
+    Ok([
+        Check::shape(
             "thresholds from 80 to 87 with an accuracy below 1",
             format!("{low} of {all}"),
             "all",
             low == all,
-        ));
-        checks.push(
-            Check::stated(
-                "by the printed formula, thresholds from 80 to 87 with an accuracy below 1",
-                format!("{printed} of {all}"),
-                "all",
-                printed == all,
-            )
-            .erratum("E-52"),
-        );
-    }
-    checks
+        ),
+        Check::stated(
+            "by the printed formula, thresholds from 80 to 87 with an accuracy below 1",
+            format!("{printed} of {all}"),
+            "all",
+            printed == all,
+        )
+        .erratum("E-52"),
+    ])
 }
 
 fn picture(settings: &Settings, panel: &Panel) -> Chart {
@@ -378,4 +397,46 @@ fn simulated(
         counts[count(&pair[..settings.look])][usize::from(similar)] += 1.0;
     }
     counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings() -> Settings {
+        let spreads = vec![SimilaritySpread::Uniform, SimilaritySpread::Gaussian, SimilaritySpread::Funds];
+        Settings {
+            pairs: 20,
+            registers: 200,
+            look: 100,
+            thresholds: vec![0.8, 0.3],
+            spreads,
+            matches: vec![30, 84],
+        }
+    }
+
+    fn panels(settings: &Settings) -> Vec<Panel> {
+        let panel = |spread, threshold| {
+            let exact = exact(settings, spread, threshold);
+            Panel { spread, threshold, counted: exact.clone(), exact }
+        };
+        let of = |&spread| settings.thresholds.iter().map(move |&threshold| panel(spread, threshold));
+        settings.spreads.iter().flat_map(of).collect()
+    }
+
+    /// A statement whose data set or threshold is missing is an error, and not one check less.
+    #[test]
+    fn a_missing_panel_is_an_error() {
+        let all = settings();
+        assert_eq!(sentences(&all, &panels(&all)).unwrap().len(), 6 + 8 + 1 + 4 + 2);
+        for missing in 0..6 {
+            let mut panels = panels(&all);
+            let left_out = panels.remove(missing);
+            let error = sentences(&all, &panels).unwrap_err().to_string();
+            let name = left_out.spread.name();
+            assert_eq!(error, format!("no panel of {name} pairs at T = {}", left_out.threshold));
+        }
+        assert!(sentences(&Settings { matches: vec![30], ..settings() }, &panels(&all)).is_err());
+        assert!(sentences(&Settings { thresholds: vec![], ..settings() }, &panels(&all)).is_err());
+    }
 }

@@ -92,7 +92,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         }
     }
     checks.push(deviations.check("simulated rates are those of the closed form"));
-    checks.extend(shapes(&expected, &columns));
+    checks.extend(shapes(&expected, &columns)?);
     let picture = chart(
         "Evenly spread pairs: share that a look decides",
         "Rejected pairs are most at a threshold of 0.8, accepted ones at 0.3; both grow with the registers.",
@@ -103,21 +103,30 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     Ok(ExperimentFindings::default().table(table).chart("rates", noted(picture, TWO_ERRORS)).checks(checks))
 }
 
-/// Checks the source's statements about its own data and about the other data sets.
-fn shapes(expected: &Expected, columns: &[(String, Vec<Rates>)]) -> Vec<Check> {
-    let first = |name: &str, threshold: f64| {
-        let (_, rates) = columns.iter().find(|column| column.0 == name)?;
-        let at = expected.rows.iter().position(|row| row.threshold == threshold)?;
-        Some(rates[at])
+/// Checks the source's statements about its own data and about the other data sets. A data set or a threshold without
+/// a column is an error, because its statement would otherwise go unchecked.
+fn shapes(expected: &Expected, columns: &[(String, Vec<Rates>)]) -> Result<Vec<Check>> {
+    let first = |spread: SimilaritySpread, threshold: f64| -> Result<Rates> {
+        let (_, rates) = columns
+            .iter()
+            .find(|column| column.0 == spread.name())
+            .with_context(|| format!("no column of {} pairs", spread.name()))?;
+        expected
+            .rows
+            .iter()
+            .zip(rates)
+            .find(|(row, _)| row.threshold == threshold)
+            .map(|(_, rates)| *rates)
+            .with_context(|| format!("no row of T = {threshold}"))
     };
     let mut checks = vec![];
-    for name in [SimilaritySpread::Uniform.name(), SimilaritySpread::Gaussian.name()] {
+    for spread in [SimilaritySpread::Uniform, SimilaritySpread::Gaussian] {
         for (threshold, what) in [(0.8, "rejected"), (0.3, "accepted")] {
-            let Some((rejected, accepted)) = first(name, threshold) else { continue };
+            let (rejected, accepted) = first(spread, threshold)?;
             let holds = if what == "rejected" { rejected > accepted } else { accepted > rejected };
             let found = format!("{} rejected, {} accepted", significant(rejected), significant(accepted));
             checks.push(Check::shape(
-                &format!("{name} pairs at T = {threshold}"),
+                &format!("{} pairs at T = {threshold}", spread.name()),
                 found,
                 format!("mostly {what}"),
                 holds,
@@ -125,23 +134,21 @@ fn shapes(expected: &Expected, columns: &[(String, Vec<Rates>)]) -> Vec<Check> {
         }
     }
     // The source says nothing about `space`.
-    if let Some((rejected, _)) = first(SimilaritySpread::Funds.name(), 0.8) {
-        checks.push(Check::stand_in(
-            "pairs of the stand-in for FUNDS at T = 0.8, k = 100",
-            format!("{} rejected", significant(rejected)),
-            "above 0.9",
-            rejected > 0.9,
-        ));
-    }
-    if let Some((rejected, _)) = first(SimilaritySpread::Funds.name(), 0.3) {
-        checks.push(Check::stand_in(
-            "pairs of the stand-in for FUNDS at T = 0.3, k = 100",
-            format!("{} rejected", significant(rejected)),
-            "about 0.5, from 0.45 to 0.55",
-            (0.45..=0.55).contains(&rejected),
-        ));
-    }
-    checks
+    let (rejected, _) = first(SimilaritySpread::Funds, 0.8)?;
+    checks.push(Check::stand_in(
+        "pairs of the stand-in for FUNDS at T = 0.8, k = 100",
+        format!("{} rejected", significant(rejected)),
+        "above 0.9",
+        rejected > 0.9,
+    ));
+    let (rejected, _) = first(SimilaritySpread::Funds, 0.3)?;
+    checks.push(Check::stand_in(
+        "pairs of the stand-in for FUNDS at T = 0.3, k = 100",
+        format!("{} rejected", significant(rejected)),
+        "about 0.5, from 0.45 to 0.55",
+        (0.45..=0.55).contains(&rejected),
+    ));
+    Ok(checks)
 }
 
 fn series(expected: &Expected, looks: &[Look], columns: &[(String, Vec<Rates>)], pairs: f64) -> Vec<Series> {
@@ -207,4 +214,31 @@ fn of_similarities(similarities: &[f64], look: &Look) -> Rates {
             )
         },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A statement whose data set or threshold is missing is an error, and not one check less.
+    #[test]
+    fn a_missing_column_or_row_is_an_error() {
+        let printed = || Printed::try_from("0.5".to_owned()).unwrap();
+        let row = |threshold| Row { threshold, look: 100, lower: printed(), upper: printed() };
+        let all = [SimilaritySpread::Uniform, SimilaritySpread::Gaussian, SimilaritySpread::Funds];
+        let columns: Vec<(String, Vec<Rates>)> =
+            all.iter().map(|spread| (spread.name().to_owned(), vec![(0.5, 0.5); 2])).collect();
+        let expected = Expected { rows: vec![row(0.8), row(0.3)] };
+        assert_eq!(shapes(&expected, &columns).unwrap().len(), 6);
+        for missing in all.map(SimilaritySpread::name) {
+            let mut columns = columns.clone();
+            columns.retain(|(name, _)| name != missing);
+            let error = shapes(&expected, &columns).unwrap_err().to_string();
+            assert_eq!(error, format!("no column of {missing} pairs"));
+        }
+        for (kept, missing) in [(0.8, 0.3), (0.3, 0.8)] {
+            let error = shapes(&Expected { rows: vec![row(kept)] }, &columns).unwrap_err().to_string();
+            assert_eq!(error, format!("no row of T = {missing}"));
+        }
+    }
 }

@@ -542,6 +542,13 @@ fn missing(name: Option<&str>, what: &str, feature: &str, f: &mut fmt::Formatter
     write!(f, "{what} needs the feature `{feature}`, which this program was built without")
 }
 
+fn reference_is_input(reference: &str, input: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if reference == input {
+        return write!(f, "`{}` is both a reference and an input", shown(input));
+    }
+    write!(f, "the reference `{}` and the input `{}` are the same file", shown(reference), shown(input))
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.kind {
@@ -609,13 +616,7 @@ impl fmt::Display for Error {
             ErrorKind::BadOption { option, given, expected } => {
                 write!(f, "`{}` is not {option}: expected {expected}", shown(given))?;
             }
-            ErrorKind::ReferenceIsInput { reference, input } if reference == input => {
-                write!(f, "`{}` is both a reference and an input", shown(input))?;
-            }
-            ErrorKind::ReferenceIsInput { reference, input } => {
-                let (reference, input) = (shown(reference), shown(input));
-                write!(f, "the reference `{reference}` and the input `{input}` are the same file")?;
-            }
+            ErrorKind::ReferenceIsInput { reference, input } => reference_is_input(reference, input, f)?,
             ErrorKind::NoFields { field } => {
                 write!(f, "the inputs are texts, which have no field `{}`", shown(field))?;
             }

@@ -1138,8 +1138,9 @@ fn example_desk() -> Desk {
 #[cfg(unix)]
 fn pdf(text: &str) -> String {
     let words: Vec<&str> = text.split(' ').collect();
-    let lines: String = words.chunks(8).map(|line| format!("({}) Tj T*\n", line.join(" "))).collect();
-    let page = format!("BT /F1 12 Tf 14 TL 50 800 Td\n{lines}ET");
+    let lines =
+        words.chunks(8).map(|line| format!("({}) Tj T*", line.join(" "))).collect::<Vec<_>>().join("\n");
+    let page = format!("BT /F1 12 Tf 14 TL 50 800 Td\n{lines}\nET");
     let objects = [
         "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
         "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),

@@ -218,8 +218,8 @@ fn an_audit_without_duplicates_has_no_recall() {
     let unlike = record("a", &prose(1, 60)) + &record("b", &prose(2, 60));
     let desk = Desk::with("in.jsonl", unlike);
     let run = desk.run("dedup in.jsonl -o out.jsonl --report report --log json").exit(0);
-    let events = run.err.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let logged = events.filter(|event| event["event"] == "summary").last().unwrap();
+    let mut events = run.err.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let logged = events.rfind(|event| event["event"] == "summary").unwrap();
     for audit in [&desk.json("report/summary.json")["audit"], &logged["audit"]] {
         let expected = json!({
             "kept": 2, "documents": 2, "removed": 0, "missed": 0, "recall": null, "low": null, "high": null

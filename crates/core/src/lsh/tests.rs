@@ -304,7 +304,7 @@ fn short_texts_are_refused_if_the_spec_says_so() {
     assert_eq!(lsh.insert(1, "one two").unwrap_err().code(), "short_document");
     let texts = (0..300).map(|number| (number, if number % 100 == 70 { "one" } else { "one two three" }));
     let error = lsh.insert_many(texts, 3).unwrap_err();
-    assert!(error.to_string().starts_with("document 70 (counted from 0) has 1 units"), "{error}");
+    assert!(error.to_string().starts_with("document 70 (counted from 0) has 1 unit, "), "{error}");
     assert!(lsh.is_empty() && lsh.sketches.is_empty());
     assert!(lsh.query("one two").is_err());
     lsh.insert_many([(1, "one two three")], 1).unwrap();

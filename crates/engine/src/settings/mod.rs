@@ -548,12 +548,11 @@ pub(crate) fn check_looks(looks: &[usize], registers: Option<usize>, problems: &
     };
     let before = [0].into_iter().chain(looks.iter().copied());
     if let Some((before, look)) = before.zip(looks).find(|(before, look)| before >= look) {
-        let reason = match before {
-            0 => "a look cannot be at 0 registers: it must be at 1 or more".to_owned(),
-            _ => {
-                let (look, before) = (grouped(*look as u64), grouped(before as u64));
-                format!("{look} follows {before}: each look must be at more registers than the one before it")
-            }
+        let reason = if before == 0 {
+            "a look cannot be at 0 registers: it must be at 1 or more".to_owned()
+        } else {
+            let (look, before) = (grouped(*look as u64), grouped(before as u64));
+            format!("{look} follows {before}: each look must be at more registers than the one before it")
         };
         problems.push(problem(reason).hint(hint()));
     } else if let Some(registers) = registers.filter(|&registers| last > registers) {

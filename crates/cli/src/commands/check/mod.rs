@@ -76,10 +76,8 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     let index = Index::open(Path::new(&args.index))?;
     warn_of_short_passages(&options, index.settings(), printer);
     // The report is created before the work begins, so that a wrong path is reported first.
-    let report = match &args.report {
-        None => None,
-        Some(path) => Some(Output::create(Path::new(path), overwrite(args.force))?),
-    };
+    let create = |path: &String| Output::create(Path::new(path), overwrite(args.force));
+    let report = args.report.as_ref().map(create).transpose()?;
     let list = documents::list_of_rejects(args.rejects.as_deref(), args.force)?;
     let recall = index.settings().probability(options.threshold)?;
     let corpus = with_fields(&settings::words(&args.inputs), &mut reading, fields, &progress)?;
@@ -126,10 +124,8 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
         queue.finish()?;
     }
     ended?;
-    if let Some(mut report) = report {
-        let page = page.finish(index.settings(), &options, recall);
-        std::io::Write::write_all(&mut report, page.as_bytes())?;
-        report.finish()?;
+    if let Some(report) = report {
+        write_report(report, &page.finish(index.settings(), &options, recall))?;
     }
     let skipped_files = corpus.skipped().len() as u64;
     printer.event(&json!({
@@ -160,6 +156,12 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
         ["it was not checked", "they were not checked"],
     )?;
     Ok(exit_code(are_permitted, found))
+}
+
+fn write_report(mut report: Output, page: &str) -> Result<(), Failure> {
+    std::io::Write::write_all(&mut report, page.as_bytes())?;
+    report.finish()?;
+    Ok(())
 }
 
 /// Returns the exit code of a check that found matches for `found` documents.

@@ -87,7 +87,7 @@ enum State<R> {
 }
 
 impl<R: BufRead> MemberReader<R> {
-    /// Makes a reader of a whole file.
+    /// Makes a reader of a gzip file. `file` stands at its beginning.
     pub(crate) fn new(file: R) -> Self {
         let state = State::Between(CountingReader { inner: file, consumed: 0 });
         Self { state, start: 0, content_start: 0, content_end: 0, members: Vec::new() }

@@ -36,7 +36,8 @@ pub fn test(words: &[&str]) -> Result<bool> {
         Part::new("statistics", "the laws of all sketches, with ten times as many seeds", || {
             let tests = Tests {
                 target: Some("statistics"),
-                // Several long tests of this target run at the same time, because they need only time.
+                // The long tests of this target run at the same time, because each of them keeps one core busy and
+                // needs little memory.
                 arguments: if has_nextest() { &["--run-ignored", "all"][..] } else { &["--include-ignored"] }
                     .iter()
                     .map(ToString::to_string)

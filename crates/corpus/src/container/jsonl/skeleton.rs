@@ -69,8 +69,8 @@ impl Skeleton {
         whole_characters(&self.bytes).unwrap_or_default()
     }
 
-    /// Returns the bytes of the source inside the string whose opening quote is at the offset `quote` of the
-    /// skeleton; `None` if the string was not left out.
+    /// Returns the byte range, in the source, of the content of a string that was left out; `None` if it was not.
+    /// `quote` is the offset of its opening quote in the skeleton.
     pub(crate) fn omitted(&self, quote: usize) -> Option<Range<u64>> {
         let omitted = self.omitted.iter().find(|omitted| omitted.at == quote + 1)?;
         Some(omitted.inside.clone())

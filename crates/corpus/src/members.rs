@@ -10,7 +10,6 @@ use std::ops::Range;
 
 use flate2::bufread::GzDecoder;
 
-/// A gzip member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GzipMember {
     /// Range of the member in the file.

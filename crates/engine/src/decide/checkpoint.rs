@@ -140,7 +140,6 @@ fn words<const M: usize>(documents: [u32; 2], measures: [f64; M]) -> Vec<u8> {
 /// Two documents with some measures of their pair.
 type MeasuredPair<const M: usize> = ([u32; 2], [f64; M]);
 
-/// Returns the entries of a section.
 fn entries<const M: usize>(file: &StoredFile, section: &str) -> Result<Vec<MeasuredPair<M>>, Error> {
     let bytes = file.section(section)?;
     let entries = bytes.chunks_exact(8 + 8 * M);

@@ -201,7 +201,6 @@ impl EstimateRun {
     }
 }
 
-/// Formats a pair.
 fn line(format: PairFormat, pair: &EstimatedPair, first: &str, second: &str) -> String {
     let estimate = &pair.estimate;
     match format {

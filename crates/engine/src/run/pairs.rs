@@ -173,7 +173,6 @@ struct OpenedPairs {
     format: PairFormat,
 }
 
-/// Formats a candidate pair.
 fn candidate_line(format: PairFormat, first: &str, second: &str, bands: &[usize]) -> String {
     match format {
         PairFormat::Tsv => {

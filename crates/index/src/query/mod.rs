@@ -90,11 +90,9 @@ pub struct DocumentPair {
 pub enum Side<'s> {
     /// The document of the index with this id.
     Id(&'s str),
-    /// A text.
     Text(&'s str),
 }
 
-/// A prepared query.
 struct PreparedQuery {
     /// Document number of the query, if the query is a document of the index.
     itself: Option<u32>,

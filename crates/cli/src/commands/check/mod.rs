@@ -214,7 +214,6 @@ impl<T: FnMut(CheckedDocument<'_>) -> Result<(), Failure> + Send> CheckQueue<'_,
     }
 }
 
-/// Checks one document.
 fn check<'d>(
     index: &Index,
     options: &CheckOptions,

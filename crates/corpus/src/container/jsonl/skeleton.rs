@@ -125,7 +125,6 @@ pub(crate) fn skeleton(reader: &SourceReader, range: Range<u64>) -> Result<Skele
 pub(crate) enum Parsed {
     /// A blank line.
     Blank,
-    /// A record.
     Record(Result<MaybeLong<'static>, Reject>),
     /// A record that holds another long string besides its text, so that the line has to be loaded.
     NeedsAll,

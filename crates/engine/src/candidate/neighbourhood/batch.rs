@@ -182,7 +182,6 @@ pub(crate) enum Meeting<'a> {
     Shelves(ShelvesRef<'a>),
     /// Shelves in a temporary file.
     Large(&'a LargeShelves),
-    /// Pairs.
     Pairs(PairsRef<'a>),
 }
 

@@ -74,7 +74,7 @@ impl WeightedSketcher for Dart {
     }
 
     fn sketch_into(&self, set: &WeightedSet, out: &mut [u32]) {
-        assert_eq!(out.len(), self.registers, "one word a register");
+        assert_eq!(out.len(), self.registers, "one word per register");
         out.fill(EMPTY);
         if set.is_empty() {
             return;

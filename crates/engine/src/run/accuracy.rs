@@ -151,7 +151,7 @@ impl AccuracyRun {
     /// Reads the corpus, and compares the estimates of its pairs with their exact similarities.
     ///
     /// # Errors
-    /// Fails with
+    /// Fails with:
     /// - [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if an input cannot be opened or read;
     /// - any other error of [`read`](fn@crate::stages::read);
     /// - [`ErrorKind::Settings`](crate::ErrorKind::Settings) if the documents of the pairs do not fit into memory;

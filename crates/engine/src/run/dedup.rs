@@ -139,7 +139,7 @@ impl DedupRun {
     /// Reads the corpus, decides which documents are kept, and writes all outputs.
     ///
     /// # Errors
-    /// Fails with
+    /// Fails with:
     /// - [`ErrorKind::Corpus`] or [`ErrorKind::File`] if a file cannot be read or written;
     /// - [`ErrorKind::Output`] if outputs cannot be written as requested;
     /// - [`ErrorKind::Changed`] if a resumed run had other options or inputs;

@@ -141,7 +141,7 @@ impl EstimateRun {
     /// Estimates the similarities of the pairs, and writes the pairs that reach the threshold.
     ///
     /// # Errors
-    /// Fails with
+    /// Fails with:
     /// - [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if a sketch
     ///   file cannot be read or is damaged, or if the two files have different specs;
     /// - [`ErrorKind::Settings`](crate::ErrorKind::Settings) if a look needs more registers than the sketches have;

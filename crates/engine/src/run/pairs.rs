@@ -89,7 +89,7 @@ impl PairsRun {
     /// Reads the corpus, compares its documents, and writes the pairs.
     ///
     /// # Errors
-    /// Fails with
+    /// Fails with:
     /// - [`ErrorKind::Corpus`] if an input cannot be opened or read, or if the output cannot be written;
     /// - [`ErrorKind::NoSuchId`] if an id in [`of`](PairsOptions::of) belongs to no document;
     /// - any other error of [`read`](fn@crate::stages::read);

@@ -107,7 +107,7 @@ impl SketchRun {
     /// Reads the corpus, sketches its documents, and writes the file of sketches.
     ///
     /// # Errors
-    /// Fails with
+    /// Fails with:
     /// - [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if an input cannot be opened or read, or if the output exists
     ///   or cannot be written;
     /// - any other error of [`read`](fn@crate::stages::read);

@@ -48,7 +48,7 @@ impl Kernel {
     /// # Panics
     /// Panics if keys and weights differ in length, or if there are no keys.
     pub fn throw(self, elements: Elements<'_>, seed: u64, names: &mut [u32]) {
-        assert_eq!(elements.keys.len(), elements.weights.len(), "one weight an element");
+        assert_eq!(elements.keys.len(), elements.weights.len(), "one weight per element");
         assert!(!elements.keys.is_empty(), "darts are thrown at something");
         match self.0 {
             Kind::Portable => run(elements, seed, names),

@@ -198,7 +198,6 @@ const SERVER: &[&str] = &[
 
 const CLI: &[&str] = &[
     "exit",
-    "allocator",
     "args",
     "guess",
     "color",
@@ -206,6 +205,7 @@ const CLI: &[&str] = &[
     "shell",
     "spell",
     "printer",
+    "allocator",
     "limit",
     "summary",
     "settings",

@@ -6,8 +6,8 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use super::ignored::Choice;
-use super::part::{self, Part, PartOutcome, RunnerReport};
 use super::{Tests, targets};
+use crate::part::{self, Part, PartOutcome, RunnerReport};
 use crate::run::{self, has_nextest, package_name, packages, root, target};
 use crate::{dist, features, trace};
 

@@ -80,7 +80,7 @@ pub(crate) fn write(
 pub(crate) fn resume(
     work: &WorkFolder,
     plan: &Plan,
-    hoods: usize,
+    neighbourhoods: usize,
     documents: usize,
 ) -> Result<Option<Resumed>, Error> {
     let (mut removed, mut spared) = (vec![], vec![]);
@@ -100,7 +100,7 @@ pub(crate) fn resume(
         batches += 1;
     }
     let Some((about, file)) = last else { return Ok(None) };
-    if about.next > hoods {
+    if about.next > neighbourhoods {
         return Err(file.wrong("it is done with neighbourhoods that are not there".to_owned()));
     }
     let reordered = entries(&file, REORDERED)?;

@@ -83,11 +83,11 @@ pub fn pairs(
     });
     if wanted.is_none() {
         let mut large = large_groups(&candidates, &equals)?;
-        let mut in_hood = vec![false; documents];
+        let mut in_neighbourhood = vec![false; documents];
         for &document in candidates.all_documents() {
-            in_hood[document as usize] = true;
+            in_neighbourhood[document as usize] = true;
         }
-        for group in equals.groups().filter(|group| !in_hood[group[0] as usize]) {
+        for group in equals.groups().filter(|group| !in_neighbourhood[group[0] as usize]) {
             let copies = group.len() as u64;
             large.add(choose_two(copies), copies, group[0]);
         }

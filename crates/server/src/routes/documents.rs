@@ -146,6 +146,7 @@ pub(crate) struct NewFiles {
     options: Option<HashMap<String, AboutNamed>>,
 }
 
+/// The bytes of a file.
 #[derive(ToSchema)]
 #[schema(value_type = String, format = Binary)]
 #[expect(dead_code, reason = "it is only described")]

@@ -1,5 +1,7 @@
 //! Checks the parts of pages: the beginning of a page of concepts, and the paths of source files that a page names.
 
+use std::path::Path;
+
 use crate::run::root;
 
 /// Label of the paragraph with the example.
@@ -19,13 +21,17 @@ pub fn missing_paths(page: &str) -> Vec<String> {
     let mut missing = vec![];
     for (line, text) in (1..).zip(page.lines()) {
         let spans = text.split('`').skip(1).step_by(2);
-        for path in spans.filter(|span| span.ends_with(".rs") && span.contains("/src/")) {
+        for path in spans.filter(|span| is_rust(span) && span.contains("/src/")) {
             if !root().join(path).exists() && !root().join("crates").join(path).exists() {
                 missing.push(format!("line {line}: there is no `{path}`"));
             }
         }
     }
     missing
+}
+
+fn is_rust(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|extension| extension == "rs")
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub fn check() -> Result<()> {
         match member {
             Some(member) => wrong.extend(packages(member)?),
             None if folder.starts_with("crates") => {
-                wrong.push(format!("{}: has no order in {ORDER}", folder.display()))
+                wrong.push(format!("{}: has no order in {ORDER}", folder.display()));
             }
             None => {}
         }

@@ -62,7 +62,7 @@ def run(chance, registers, looks):
 
 
 def exact(looks, t, total):
-    """Returns the lower thresholds for the greatest e at which P(ever rejected) is not above `total`."""
+    """Returns the lower thresholds for the greatest error per look at which P(ever rejected) is at most `total`."""
     tails = sorted(
         tail for k in looks for m in range(k + 1) if total / len(looks) < (tail := at_most(m, k, t)) <= total
     )

@@ -456,7 +456,7 @@ def arrow_rows(data: Any, mask: list[bool]) -> Any:
 
 
 def adapt_texts(data: Any, texts: Any, take: Callable[[list[bool]], Any], wanted: Wanted) -> Adapted:
-    """Adapts one column of texts."""
+    """Makes the input of a run from one column of texts. `take` filters `data` by a mask."""
     if wanted.column is None and wanted.text is not None:
         raise SettingError(
             f"`text` names a column, and {wanted.name} is {type_name(data)} without columns", settings=["text"]

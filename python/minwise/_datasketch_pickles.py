@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _Shell:
-    """Stands for an object of datasketch, and stores what the pickle says about it. No code of datasketch runs."""
+    """Stands for an object of datasketch, and stores the content of the pickle about it. No code of datasketch runs."""
 
     name = ""
 

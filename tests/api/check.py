@@ -134,7 +134,7 @@ def probes(api, schema):
 
 
 def check_bounds(api, server):
-    """Checks that the real server accepts the values that the document allows, and refuses all others."""
+    """Checks that the real server accepts the values that the OpenAPI document allows, and refuses all others."""
     ask, schemas = Api(server, api), api["components"]["schemas"]
     text = " ".join(f"word{number}" for number in range(40))
     added, _ = ask.status("POST", "/documents", {"documents": [{"id": "d", "text": text}]})
@@ -146,7 +146,7 @@ def check_bounds(api, server):
         tried += 1
         if ask.allows(schema, value) != is_taken:
             said = "allows" if ask.allows(schema, value) else "forbids"
-            wrong.append(f"the document {said} {name} = {value!r}, and the server {'takes' if is_taken else 'refuses'} it")
+            wrong.append(f"the OpenAPI document {said} {name} = {value!r}, and the server {'takes' if is_taken else 'refuses'} it")
 
     def bounded(schema):
         keys = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "enum", "minLength", "maxLength"}

@@ -7,10 +7,9 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::run::{self, command, find, is_root, output, root, target};
-use crate::test::build_minwise;
-use crate::test::part::{Part, PartOutcome, RunnerReport};
-use crate::test::runner::TestRunner;
+use crate::part::{Part, PartOutcome, RunnerReport};
+use crate::run::{self, build_minwise, command, find, is_root, output, root, target};
+use crate::runner::TestRunner;
 
 /// Names of browsers that Playwright can drive. They are searched in the path unless the variable `CHROMIUM` names a
 /// browser.

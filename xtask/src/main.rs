@@ -15,7 +15,9 @@ mod features;
 mod headers;
 mod layers;
 mod names;
+mod part;
 mod run;
+mod runner;
 mod sixteen;
 mod test;
 mod trace;
@@ -25,8 +27,8 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
+use part::Part;
 use run::cargo;
-use test::part::{self, Part};
 
 const HELP: &str = "\
 cargo x check              type-check everything

@@ -99,6 +99,13 @@ pub fn is_root() -> bool {
     id.is_ok_and(|id| id.stdout.trim_ascii() == b"0")
 }
 
+/// Builds the command with the features of the Rust tests, so that nothing is compiled again after them, and returns
+/// its path.
+pub fn build_minwise() -> Result<PathBuf> {
+    cargo(&["test", "--workspace", "--no-run", "--test", "cli"])?;
+    Ok(target().join("debug").join(format!("minwise{}", std::env::consts::EXE_SUFFIX)))
+}
+
 /// Returns the folders of the packages of the workspace.
 pub fn packages() -> Result<Vec<PathBuf>> {
     let mut folders = vec![root().join("fuzz"), root().join("xtask")];

@@ -102,7 +102,7 @@ fn write_unlocked(bytes: &[u8]) -> std::io::Result<()> {
     std::fs::File::from(descriptor).write_all(bytes)
 }
 
-/// Writes to standard error with its lock, because these systems give no descriptor.
+/// Writes to standard error with its lock, because systems other than Unix and Windows give no descriptor.
 #[cfg(not(any(unix, windows)))]
 fn write_unlocked(bytes: &[u8]) -> std::io::Result<()> {
     std::io::stderr().write_all(bytes)

@@ -60,7 +60,7 @@ impl Date {
         let day_of_year = (153 * month + 2) / 5 + i64::from(self.day) - 1;
         let day_of_era = 365 * year_of_era + year_of_era / 4 - year_of_era / 100 + day_of_year;
         // For the last dates that have a number, the product overflows, because their era begins after the last of
-        // them. The sum has room again, so wrapping arithmetic gives the correct result.
+        // them. The final sum fits into an `i64`, so wrapping arithmetic gives the correct result.
         era.wrapping_mul(ERA_DAYS).wrapping_add(day_of_era - EPOCH)
     }
 

@@ -57,7 +57,7 @@ by_text_form!(
 /// The versions that are stored with an object.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Versions<'a> {
-    /// Version of the form.
+    /// Version of the serialised form of the object.
     form: u32,
     spec_version: u32,
     unicode: Cow<'a, str>,

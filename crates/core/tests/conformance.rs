@@ -103,7 +103,7 @@ fn claims(method: Method) -> Claims {
     }
 }
 
-/// Documents in which some shingles are repeated.
+/// Documents of up to 119 shingles out of 60, so that shingles of long documents are repeated.
 fn document(least: usize) -> impl Strategy<Value = Vec<u64>> {
     proptest::collection::vec((0..60_u64).prop_map(fmix64), least..120)
 }

@@ -82,7 +82,8 @@ fn null_position(known: &[Option<KnownColumn>], field: &FieldPath) -> Option<usi
     known.iter().position(|known| known.as_ref().is_some_and(leads_there))
 }
 
-/// Makes the error that a text column does not exist, or that a list lies on the path to it.
+/// Makes the error of a text field for which there is no column: a list lies on its path, or its path leads into lists
+/// and the file has none, or the column does not exist.
 fn no_text(name: &str, known: &[Option<KnownColumn>], field: &FieldPath) -> Error {
     let paths = || known.iter().flatten().map(|known| &known.path);
     let in_lists: Vec<String> =

@@ -25,9 +25,9 @@ pub struct Document<'a, T = Cow<'a, str>> {
     /// text.
     pub repaired: bool,
     /// Values of the fields in [`ReadOptions::value_fields`](crate::ReadOptions::value_fields), while the document is
-    /// scanned: strings as they are, numbers as they are written, dates and timestamps of tables as seconds since
-    /// 1970. A value is `None` if the record lacks the field, and empty if the field is null. A document that is read
-    /// again has no values.
+    /// scanned: strings as they are, numbers as they are written, dates and timestamps of tables as seconds since the
+    /// start of 1970. A value is `None` if the record lacks the field, and empty if the field is null. A document that
+    /// is read again has no values.
     pub values: Vec<Option<Cow<'a, str>>>,
     /// Properties that a file states if the whole file is the document, such as its title. They are known only while
     /// the document is scanned.

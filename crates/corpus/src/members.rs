@@ -10,7 +10,6 @@ use std::ops::Range;
 
 use flate2::bufread::GzDecoder;
 
-/// A gzip member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GzipMember {
     /// Range of the member in the file.
@@ -87,7 +86,7 @@ enum State<R> {
 }
 
 impl<R: BufRead> MemberReader<R> {
-    /// Makes a reader of a whole file.
+    /// Makes a reader of a gzip file. `file` stands at its beginning.
     pub(crate) fn new(file: R) -> Self {
         let state = State::Between(CountingReader { inner: file, consumed: 0 });
         Self { state, start: 0, content_start: 0, content_end: 0, members: Vec::new() }

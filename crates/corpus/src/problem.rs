@@ -31,7 +31,7 @@ pub enum FileProblem {
     },
     /// Two columns have the same name, and no rule decides which is meant.
     RepeatedColumn {
-        /// Name of the column.
+        /// Name that the columns share.
         column: String,
     },
     /// The type of a column does not fit: a text column holds no texts, or an id column no ids.

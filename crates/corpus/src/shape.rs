@@ -54,7 +54,6 @@ pub(crate) struct ObjectMembers {
     pub(crate) too_many: Option<At>,
 }
 
-/// A member of objects.
 #[derive(Clone, Debug, PartialEq)]
 struct ObjectMember {
     name: String,

@@ -41,7 +41,6 @@ pub(crate) enum CutPoints {
     Nowhere,
 }
 
-/// The size of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PieceSize {
     /// Number of bytes that the piece decodes to.
@@ -238,7 +237,6 @@ impl LoadTurns<'_> {
 /// A source in its corpus: everything that a [`Content`](crate::sources::Content) needs to read it.
 #[derive(Clone, Copy)]
 pub(crate) struct SourceHandle<'a> {
-    /// The number of the source.
     pub(crate) number: u32,
     pub(crate) source: &'a Source,
     pub(crate) shared: &'a CorpusState,

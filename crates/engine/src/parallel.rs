@@ -1,4 +1,5 @@
-//! Runs work on several threads. The result does not depend on the number of threads.
+//! Runs work on numbered items with several threads, and passes on the results in the order of the items. The result
+//! does not depend on the number of threads.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

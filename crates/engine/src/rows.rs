@@ -41,7 +41,6 @@ impl RowLayout {
         Ok(Self { banding, form })
     }
 
-    /// Returns the number of bands.
     pub(crate) fn bands(&self) -> usize {
         self.banding.bands()
     }
@@ -68,7 +67,6 @@ impl RowLayout {
         bits.pack_into(registers, row);
     }
 
-    /// Returns the key of one band.
     #[inline]
     pub(crate) fn key(&self, band: usize, row: &[u32]) -> u64 {
         match &self.form {

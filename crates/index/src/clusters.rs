@@ -114,20 +114,20 @@ impl Index {
                 forest.join(place(pair[0]), place(pair[1]));
             }
         }
-        // `hoods` maps the first document of each neighbourhood to the groups of this neighbourhood.
-        let mut hoods: HashMap<u32, Vec<&[u32]>> = HashMap::new();
+        // `neighbourhoods` maps the first document of each neighbourhood to the groups of this neighbourhood.
+        let mut neighbourhoods: HashMap<u32, Vec<&[u32]>> = HashMap::new();
         for group in groups.iter() {
-            hoods.entry(forest.first(place(group[0]))).or_default().push(group);
+            neighbourhoods.entry(forest.first(place(group[0]))).or_default().push(group);
         }
-        let mut hoods: Vec<(u32, Vec<&[u32]>)> = hoods.into_iter().collect();
-        hoods.sort_unstable_by_key(|hood| hood.0);
+        let mut neighbourhoods: Vec<(u32, Vec<&[u32]>)> = neighbourhoods.into_iter().collect();
+        neighbourhoods.sort_unstable_by_key(|neighbourhood| neighbourhood.0);
 
         let mut clusters: Vec<Star> = vec![];
         let mut left_out = 0;
         let total = numbers.len() as u64;
         let mut progress =
             ClusterProgress { progress: Reached::begin(observer, Stage::Clusters, total), before: 0 };
-        for (_, shelves) in &hoods {
+        for (_, shelves) in &neighbourhoods {
             let found = self.stars(&view, shelves, threshold, &mut progress)?;
             clusters.extend(found.stars);
             left_out += found.left_out;

@@ -14,7 +14,7 @@ impl Index {
     /// engine. The journal begins anew after 64 MB.
     ///
     /// # Errors
-    /// - Fails with [`ErrorKind::NoSuchDocument`] if no document has one of the ids.
+    /// - Fails with [`ErrorKind::NoSuchDocument`] if one of the ids belongs to no document.
     /// - Fails with [`ErrorKind::DiskFull`] if the disk is full.
     /// - Fails with [`ErrorKind::Io`] if something cannot be written for another reason.
     /// - Fails with [`ErrorKind::Stopped`] if an earlier write failed.

@@ -8,7 +8,6 @@ use zstd::bulk::{Compressor, Decompressor};
 // (`benches/archive.rs`).
 const LEVEL: i32 = 1;
 
-/// Compressor of texts.
 pub(crate) struct TextCompressor(Option<Compressor<'static>>);
 
 impl TextCompressor {

@@ -17,7 +17,7 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// Formats the cell for people, with five significant digits.
+    /// Formats the cell for people. A number has five significant digits.
     #[must_use]
     pub fn short(&self) -> String {
         match self {
@@ -27,8 +27,8 @@ impl Cell {
         }
     }
 
-    /// Formats the cell for programs, with nine digits. Further digits would differ between the mathematical libraries
-    /// of two machines.
+    /// Formats the cell for programs. A number has nine digits, because further digits would differ between the
+    /// mathematical libraries of two machines.
     fn long(&self) -> String {
         match self {
             Self::Number(Some(number)) if *number == 0.0 => "0".to_owned(),

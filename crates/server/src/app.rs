@@ -72,7 +72,6 @@ fn api_routes() -> OpenApiRouter<SharedState> {
         .routes(routes!(jobs::get))
 }
 
-/// Returns the description of the API.
 pub(crate) fn description() -> OpenApi {
     with_facts(api_routes().split_for_parts().1)
 }

@@ -136,7 +136,7 @@ pub(crate) async fn answer_until<T>(
     opened
 }
 
-/// Maximum time for the last answers once the archive is open.
+/// Maximum time for finishing the answers that were begun while the archive was being opened.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// Number of connections of each client.

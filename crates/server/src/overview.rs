@@ -26,7 +26,8 @@ const SAMPLE: usize = 500;
 const SEED: u64 = 1;
 /// Number of buckets of the histogram.
 const BUCKETS: usize = 20;
-/// Maximum time for which a client waits.
+/// Maximum time for which a request waits for a running survey. After that, it gets the previous overview, if there is
+/// one.
 const WAIT: Duration = Duration::from_secs(2);
 /// Pause after a survey, as a multiple of the time that the survey took. So surveys run at most one twentieth
 /// of the time, even if the archive changes all the time.

@@ -174,7 +174,6 @@ mod tests {
         });
     }
 
-    /// The future of an answer.
     type Answering<'a> = std::pin::Pin<Box<dyn Future<Output = Result<Response, Problem>> + 'a>>;
 
     #[test]

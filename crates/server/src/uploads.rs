@@ -28,7 +28,6 @@ pub(crate) struct Received {
     pub(crate) held: HeldMemory,
 }
 
-/// The content of a body.
 #[derive(Debug)]
 pub(crate) enum BodyContent {
     /// JSON that is not parsed yet.
@@ -64,7 +63,6 @@ impl FromRequest<SharedState> for Received {
     }
 }
 
-/// Returns the media type in the headers.
 fn media_type(headers: &HeaderMap) -> &str {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     kind.split(';').next().unwrap_or_default().trim()

@@ -55,7 +55,7 @@ export class CheckForm {
   }
 
   /**
-   * Prepares the form for a visit.
+   * Removes the last outcome, and takes files that are dropped on the page until `signal` aborts.
    *
    * @param {AbortSignal} signal
    * @param {number} mostBytes maximum number of bytes of a request

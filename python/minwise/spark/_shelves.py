@@ -307,7 +307,7 @@ def refuse_equal_ranks(table: Any, order_by: tuple[str, ...]) -> None:
         return
     named = [f"`{row['first']}` and `{row['second']}`" for row in examples if row["first"] is not None]
     shown = "; ".join(named) or f"{examples[0]['n']} rows with the rank key {bytes(examples[0]['rank']).hex()}"
-    # If `order_by` is empty, the rank key has only the rankings of `keep`, and the message says so.
+    # If `order_by` is empty, the rank key has only the rankings of `keep`, and the message states this.
     what = "`order_by`" if order_by else "`order_by`: there is none, and `keep` alone does not order rows"
     raise SettingError(
         f"{what}: rows cannot be told apart, such as {shown}",

@@ -210,7 +210,7 @@ def test_lengths_alone_do_not_order_rows(sail: Any, tmp_path: Path, keep: str) -
     with pytest.raises(minwise.SettingError, match="`order_by`.*needs an order") as raised:
         minwise.spark.dedup(df, text="text", keep=keep, work=str(tmp_path / "work"))
     assert raised.value.hint
-    # Without `order_by`, the field of `keep` must rank all rows differently. If it does not, the message says that
+    # Without `order_by`, the field of `keep` must rank all rows differently. If it does not, the message states that
     # `order_by` is missing.
     result = minwise.spark.dedup(df, text="text", keep="max:row", work=str(tmp_path / "fields"))
     assert result.summary.read == 2

@@ -49,7 +49,7 @@ def test_one_form(sail: Any, command: Command, tmp_path: Path, limits: dict[str,
 def test_one_shelf_with_every_document(sail: Any, command: Command, tmp_path: Path, limits: dict[str, int]) -> None:
     counts = check(sail, command, tmp_path / "work", one_shelf(1_500), **limits)
     assert counts["largest_shelf"] > 300
-    # With blocks, parity bits rule out nearly all of these pairs. Sketches rule out few of them.
+    # If `limits` makes blocks, parity bits rule out nearly all pairs of the shelf. Sketches rule out few of them.
     assert not limits or counts["compared"] < counts["candidates"] / 100
 
 

@@ -16,8 +16,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 
+use crate::part::{PartOutcome, RunnerReport};
 use crate::run::{self, cargo_program, root, target};
-use crate::test::part::{PartOutcome, RunnerReport};
 
 /// Time of every file in an archive in Unix seconds: 1980-01-01, because `tar` warns about 1970.
 const TIME: u64 = 315_532_800;

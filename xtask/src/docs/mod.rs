@@ -3,6 +3,7 @@
 mod errata;
 mod evidence;
 mod links;
+mod parts;
 mod readme;
 mod sources;
 
@@ -100,14 +101,7 @@ fn generate(folder: &Path) -> Result<()> {
 
 /// Fails if a link or reference leads nowhere, or if a page lacks a required part.
 pub fn check_pages() -> Result<()> {
-    let mut pages = files_below(&root().join("docs"), &["md"])?;
-    for entry in fs_err::read_dir(root())? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "md") {
-            pages.push(path);
-        }
-    }
-    pages.sort();
+    let pages = pages()?;
     let mut wrong = vec![];
     let mut links = 0;
     for page in &pages {
@@ -121,6 +115,10 @@ pub fn check_pages() -> Result<()> {
     let citation = fs_err::read_to_string(root().join("CITATION.cff"))?;
     wrong.extend(readme::citation_problem(&citation, env!("CARGO_PKG_VERSION")));
     wrong.extend(readme::problems(&fs_err::read_to_string(root().join("README.md"))?));
+    let architecture = fs_err::read_to_string(root().join("ARCHITECTURE.md"))?;
+    let missing = parts::missing_paths(&architecture).into_iter();
+    wrong.extend(missing.map(|problem| format!("ARCHITECTURE.md, {problem}")));
+    wrong.extend(concepts_problems(&pages)?);
     wrong.extend(errata::problems(&fs_err::read_to_string(root().join(ERRATA))?));
     wrong.extend(reference_problems(&pages)?);
     if wrong.is_empty() {
@@ -129,6 +127,45 @@ pub fn check_pages() -> Result<()> {
     } else {
         bail!("pages point to what is not there, or lack what they must have:\n  {}", wrong.join("\n  "))
     }
+}
+
+/// Returns the pages of concepts that do not begin with their idea and an example. Generated tables and lists have no
+/// example.
+fn concepts_problems(pages: &[PathBuf]) -> Result<Vec<String>> {
+    const LISTS: [&str; 4] = ["README.md", "comparison.md", "errata.md", "sketches.md"];
+    let mut wrong = vec![];
+    for page in pages {
+        let name = relative(page);
+        let Some(file) = name.strip_prefix("docs/concepts/") else { continue };
+        if !LISTS.contains(&file) && !parts::begins_with_an_example(&fs_err::read_to_string(page)?) {
+            wrong.push(format!("{name}: the page must begin with its idea, and then an example"));
+        }
+    }
+    Ok(wrong)
+}
+
+/// Returns all pages of the repository, except records of the lab and pages in folders of builds.
+fn pages() -> Result<Vec<PathBuf>> {
+    let mut pages = vec![];
+    for entry in fs_err::read_dir(root())? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "md") {
+            pages.push(path);
+        }
+    }
+    for folder in ["docs", "crates", "examples", "python"] {
+        pages.extend(files_below(&root().join(folder), &["md"])?);
+    }
+    pages.retain(|page| !is_built(&relative(page)));
+    pages.sort();
+    Ok(pages)
+}
+
+/// Reports whether a file lies in a folder of builds, downloads or installed packages.
+fn is_built(name: &str) -> bool {
+    ["target", "node_modules", ".venv", "build", "dist"]
+        .iter()
+        .any(|folder| name.split('/').any(|part| part == *folder))
 }
 
 /// Returns the references that lead nowhere: to works, to places in works, to pages of `docs/sources`, and to errata.
@@ -145,7 +182,7 @@ fn reference_problems(pages: &[PathBuf]) -> Result<Vec<String>> {
     let mut wrong: Vec<String> = errata.map(|problem| format!("{ERRATA}, {problem}")).collect();
     for file in files {
         let name = relative(&file);
-        if name == NOT_REFERRING || name.contains("/target/") || name.contains("/node_modules/") {
+        if name == NOT_REFERRING || is_built(&name) {
             continue;
         }
         let found = sources.problems(Path::new(&name), &fs_err::read_to_string(&file)?);

@@ -133,7 +133,8 @@ impl Sources {
     }
 }
 
-/// Line joined with the next one. References are searched only if they begin before `end`.
+/// A line joined with the next one, because a reference may be broken over two lines. `end` is the end of the first
+/// line: references that begin after it belong to the next span.
 #[derive(Clone, Copy)]
 struct Span<'a> {
     text: &'a str,

@@ -11,18 +11,28 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use crate::run::root;
+use crate::run::{self, root};
 use order::{CRATES, Crate};
+use rules::ORDER;
 use source::Tree;
 
+/// Checks every package of the workspace. A package in `crates` must have an order; in other packages, no two files may
+/// use each other.
 pub fn check() -> Result<()> {
     let mut wrong = vec![];
-    for member in &CRATES {
-        wrong.extend(packages(member)?);
-        let source = Path::new("crates").join(member.name).join("src");
+    for package in run::packages()? {
+        let folder = package.strip_prefix(root())?;
+        let member = CRATES.iter().find(|member| folder == Path::new("crates").join(member.name));
+        match member {
+            Some(member) => wrong.extend(packages(member)?),
+            None if folder.starts_with("crates") => {
+                wrong.push(format!("{}: has no order in {ORDER}", folder.display()));
+            }
+            None => {}
+        }
         // The order applies to the library, or to the command if there is no library.
-        let mut rooms = Some(member.rooms);
-        for file in roots(&source)? {
+        let mut rooms = member.map(|member| member.rooms);
+        for file in roots(&folder.join("src"))? {
             wrong.extend(rules::check(&modules(&file)?, rooms.take()));
         }
     }

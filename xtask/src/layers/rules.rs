@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::source::{NamedPath, ROOT, Tree};
 
 /// File with the orders.
-const ORDER: &str = "xtask/src/layers/order.rs";
+pub const ORDER: &str = "xtask/src/layers/order.rs";
 
 /// Dependency of a module on another, and the path that shows it.
 struct Dependency<'t> {

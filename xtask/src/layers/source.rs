@@ -121,7 +121,8 @@ impl Tree {
                 self.follow(self.modules[at].parent.unwrap_or(ROOT), rest, seen, found);
             }
             [_, ..] if self.look_up(at, segments, seen, found) => {}
-            // The path names the module itself, or a name in it that a macro defines.
+            // No segment is left, so the path names the module itself; or a macro defines the name, because the source
+            // of the module does not.
             _ => {
                 found.insert(at);
             }

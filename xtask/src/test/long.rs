@@ -6,8 +6,8 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use super::ignored::Choice;
-use super::part::{self, Part, PartOutcome, RunnerReport};
 use super::{Tests, targets};
+use crate::part::{self, Part, PartOutcome, RunnerReport};
 use crate::run::{self, has_nextest, package_name, packages, root, target};
 use crate::{dist, features, trace};
 
@@ -36,7 +36,8 @@ pub fn test(words: &[&str]) -> Result<bool> {
         Part::new("statistics", "the laws of all sketches, with ten times as many seeds", || {
             let tests = Tests {
                 target: Some("statistics"),
-                // Several long tests of this target run at the same time, because they need only time.
+                // The long tests of this target run at the same time, because each of them keeps one core busy and
+                // needs little memory.
                 arguments: if has_nextest() { &["--run-ignored", "all"][..] } else { &["--include-ignored"] }
                     .iter()
                     .map(ToString::to_string)

@@ -6,8 +6,6 @@
 
 mod ignored;
 mod long;
-pub mod part;
-pub mod runner;
 mod targets;
 
 use std::path::{Path, PathBuf};
@@ -16,11 +14,11 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::browser::{self, BrowserTests};
-use crate::run::{self, find, has_nextest, root, target};
+use crate::part::{self, Part, PartOutcome, RunnerReport};
+use crate::run::{self, build_minwise, find, has_nextest, root, target};
+use crate::runner::TestRunner;
 use ignored::Choice;
 pub use long::test as long;
-use part::{Part, PartOutcome, RunnerReport};
-use runner::TestRunner;
 
 /// Runs all tests except long tests, or the Rust tests whose names have one of the words. Returns whether all passed.
 pub fn test(words: &[&str]) -> Result<bool> {
@@ -273,13 +271,6 @@ impl Tests<'_> {
         report.counts.skipped = 0;
         Ok(report)
     }
-}
-
-/// Builds the command with the features of the Rust tests, so that nothing is compiled again after them, and returns
-/// its path.
-pub fn build_minwise() -> Result<PathBuf> {
-    run::cargo(&["test", "--workspace", "--no-run", "--test", "cli"])?;
-    Ok(target().join("debug").join(format!("minwise{}", std::env::consts::EXE_SUFFIX)))
 }
 
 fn cargo(arguments: &[&str]) -> Command {

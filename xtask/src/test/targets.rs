@@ -10,9 +10,9 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use super::cargo;
-use super::part::{PartOutcome, RunnerReport, duration};
-use super::runner::TestRunner;
+use crate::part::{PartOutcome, RunnerReport, duration};
 use crate::run::{self, find, target};
+use crate::runner::TestRunner;
 
 /// A system and a processor.
 struct Target {

@@ -14,7 +14,7 @@ const SUBJECT: usize = 72;
 const COMMIT: char = '\u{1e}';
 const PART: char = '\u{1f}';
 
-/// Refuses commits since [`BASE`] with a long subject or without a body. Without git or this commit, skips the check
+/// Refuses commits since [`BASE`] with a subject that is long or has no area, or without a body. Without git or this commit, skips the check
 /// and prints why.
 pub fn check() -> Result<()> {
     let format = format!("--format={COMMIT}%h{PART}%s{PART}%b");
@@ -39,6 +39,9 @@ pub fn check() -> Result<()> {
 fn problem(commit: &str) -> Option<String> {
     let mut parts = commit.splitn(3, PART);
     let (hash, subject, body) = (parts.next()?, parts.next()?, parts.next()?);
+    if !has_area(subject) && !subject.starts_with("Revert ") {
+        return Some(format!("{hash} has a subject that is not `area: imperative`: {subject}"));
+    }
     let length = subject.chars().count();
     if length > SUBJECT {
         return Some(format!(
@@ -46,6 +49,15 @@ fn problem(commit: &str) -> Option<String> {
         ));
     }
     body.trim().is_empty().then(|| format!("{hash} has no body: {subject}"))
+}
+
+/// Reports whether a subject has the form `area: imperative`: names in small letters, then words that do not begin with a
+/// capital.
+fn has_area(subject: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_./, ".contains(c);
+    subject.split_once(": ").is_some_and(|(area, rest)| {
+        !area.is_empty() && area.chars().all(is_name) && !rest.starts_with(char::is_uppercase)
+    })
 }
 
 #[cfg(test)]
@@ -56,8 +68,21 @@ mod tests {
     fn subjects_are_short_and_bodies_are_there() {
         assert_eq!(problem("abc\u{1f}core: mend a bound\u{1f}A band of 0 rows was accepted.\n"), None);
         assert_eq!(problem("abc\u{1f}core: mend\u{1f}\n").unwrap(), "abc has no body: core: mend");
-        let long = format!("abc\u{1f}{}\u{1f}Why.\n", "x".repeat(73));
+        let long = format!("abc\u{1f}core: {}\u{1f}Why.\n", "x".repeat(67));
         assert!(problem(&long).unwrap().starts_with("abc has a subject of 73 characters"));
         assert_eq!(problem(""), None);
+    }
+
+    #[test]
+    fn subjects_have_an_area() {
+        for subject in ["core: mend", "core/hash, python: mend `x`", "docs: 300 sentences"] {
+            assert!(has_area(subject), "{subject}");
+        }
+        for subject in ["mend a bound", "Core: mend", "core: Mend", ": mend"] {
+            assert!(!has_area(subject), "{subject}");
+        }
+        let message = problem("abc\u{1f}mend\u{1f}Why.\n").unwrap();
+        assert_eq!(message, "abc has a subject that is not `area: imperative`: mend");
+        assert_eq!(problem("abc\u{1f}Revert \"core: mend\"\u{1f}Why.\n"), None);
     }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 pub enum Language {
     Rust,
     Python,
+    /// Files with comments in `/* */`, which may also have comments after `//`: scripts and style sheets.
     JavaScript,
     /// Files with comments after `#`.
     Toml,
@@ -21,6 +22,8 @@ pub enum Kind {
     Documentation,
     Comment,
     Page,
+    /// String in the code, such as an error message or the title of a chart.
+    Message,
 }
 
 /// Paragraph, list item or comment of one or more lines, without its markers.
@@ -38,8 +41,8 @@ impl Language {
         let name = path.file_name()?.to_str()?;
         Some(match path.extension()?.to_str()? {
             "rs" => Self::Rust,
-            "py" => Self::Python,
-            "js" | "mjs" => Self::JavaScript,
+            "py" | "pyi" => Self::Python,
+            "js" | "mjs" | "ts" | "css" => Self::JavaScript,
             "toml" => Self::Toml,
             "md" => Self::Markdown,
             _ if name == "openapi.json" => Self::OpenApi,
@@ -51,9 +54,10 @@ impl Language {
 /// Returns the passages of a file, in the order of their lines.
 pub fn of(text: &str, language: Language) -> Vec<Passage> {
     match language {
-        Language::Rust | Language::JavaScript => of_slashes(text),
+        Language::Rust => of_slashes(text).into_iter().chain(of_strings(text)).collect(),
+        Language::JavaScript => of_slashes(text),
         Language::Python => of_python(text),
-        Language::Toml => of_hashes(text),
+        Language::Toml => of_hashes(text).into_iter().chain(of_values(text)).collect(),
         Language::Markdown => {
             let mut builder = Builder::default();
             for (line, text) in (1..).zip(text.lines()) {
@@ -72,6 +76,7 @@ struct Builder {
     /// Last line of the passage that is not finished yet.
     last: Option<usize>,
     is_code: bool,
+    is_session: bool,
 }
 
 impl Builder {
@@ -82,10 +87,12 @@ impl Builder {
             self.last = None;
             return;
         }
+        // A Python session and its output end at a blank line.
+        self.is_session = !trimmed.is_empty() && (self.is_session || trimmed.starts_with(">>> "));
         // Tables, headings, indented code and rules are not sentences.
         let is_indented = self.last.is_none() && text.starts_with("    ");
         let is_mark = trimmed.is_empty() || trimmed.starts_with(['|', '#']) || trimmed.starts_with("---");
-        if self.is_code || is_indented || is_mark {
+        if self.is_code || self.is_session || is_indented || is_mark {
             self.last = None;
             return;
         }
@@ -104,6 +111,7 @@ impl Builder {
 
     fn close(&mut self) {
         self.last = None;
+        self.is_session = false;
     }
 
     fn finish(self) -> Vec<Passage> {
@@ -120,14 +128,14 @@ fn item(text: &str) -> Option<&str> {
     Some(label.map_or(rest, |(_, rest)| rest.trim_start_matches(['.', ':', ' '])))
 }
 
-/// Reads comments after `//`, `///` and `//!`, and in `/** */`.
+/// Reads comments after `//`, `///` and `//!`, and in `/* */`.
 fn of_slashes(text: &str) -> Vec<Passage> {
     let mut builder = Builder::default();
     let mut is_block = false;
     for (line, text) in (1..).zip(text.lines()) {
         let trimmed = text.trim_start();
-        if is_block || trimmed.starts_with("/**") {
-            let inner = trimmed.trim_start_matches("/**").trim_start_matches('*').trim_end_matches("*/");
+        if is_block || trimmed.starts_with("/*") {
+            let inner = trimmed.trim_start_matches('/').trim_start_matches('*').trim_end_matches("*/");
             builder.push(line, Kind::Comment, inner.strip_prefix(' ').unwrap_or(inner));
             is_block = !trimmed.contains("*/");
         } else if let Some(doc) = trimmed.strip_prefix("///").or_else(|| trimmed.strip_prefix("//!")) {
@@ -200,6 +208,33 @@ fn of_hashes(text: &str) -> Vec<Passage> {
     builder.finish()
 }
 
+/// Reads the strings in the code of Rust, line by line. A string continues in the next line after a `\`.
+fn of_strings(text: &str) -> Vec<Passage> {
+    let mut passages = vec![];
+    let mut is_inside = false;
+    for (line, text) in (1..).zip(text.lines()) {
+        if text.trim_start().starts_with("//") {
+            continue;
+        }
+        let (text, skipped) = (text.replace("\\\"", "'").replace("'\"'", "' '"), usize::from(!is_inside));
+        let parts = text.split('"').skip(skipped).step_by(2);
+        passages.extend(parts.map(|part| Passage {
+            line,
+            kind: Kind::Message,
+            text: part.trim().to_owned(),
+        }));
+        is_inside = text.ends_with('\\');
+    }
+    passages.retain(|passage| passage.text.contains(' '));
+    passages
+}
+
+/// Reads the values of TOML, which may go over several lines.
+fn of_values(text: &str) -> Vec<Passage> {
+    let lines = (1..).zip(text.lines()).filter(|(_, text)| !text.trim_start().starts_with('#'));
+    lines.map(|(line, text)| Passage { line, kind: Kind::Message, text: text.trim().to_owned() }).collect()
+}
+
 /// Reads values of `description` and `summary` in JSON with one value per line.
 fn of_descriptions(text: &str) -> Vec<Passage> {
     let mut passages = vec![];
@@ -258,19 +293,33 @@ mod tests {
     fn comments_of_rust() {
         let text = "//! A module.\n//! - **Idea.** Two\n//!   lines.\n\nlet a = \"x // y\"; // because\n// One.\n// Two.\nfn a() {}\n\
                     // Three.\n/// ```\n/// code();\n/// ```\n/// | a | table |\n/// Four.\nfn b() {}\n";
-        let expected = [(1, "A module."), (2, "Two lines."), (6, "One. Two."), (9, "Three."), (14, "Four.")];
+        let expected = [
+            (1, "A module."),
+            (2, "Two lines."),
+            (6, "One. Two."),
+            (9, "Three."),
+            (14, "Four."),
+            (5, "x // y"),
+        ];
         assert_eq!(texts(text, Language::Rust), owned(&expected));
         assert_eq!(texts("let a = 1; // because\n", Language::Rust), owned(&[(1, "because")]));
+        let messages =
+            "a(\"one\", \"two of three\", b c);\n// \"no string\"\nd(\"begin and \\\n  its end\", e f);\n";
+        let found: Vec<String> = of_strings(messages).into_iter().map(|passage| passage.text).collect();
+        assert_eq!(found, ["two of three", "begin and \\", "its end"]);
     }
 
     #[test]
     fn comments_of_other_languages() {
-        let python = "\"\"\"Head.\n\nMore\nlines.\"\"\"\n# A comment.\nx = 1\n\"\"\"One line.\"\"\"\n";
-        let expected = [(1, "Head."), (3, "More lines."), (5, "A comment."), (7, "One line.")];
+        let python = "\"\"\"Head.\n\nMore\nlines.\n>>> try:\n...     a. b\n\"\"\"\n# A comment.\nx = 1\n\"\"\"One line.\"\"\"\n";
+        let expected = [(1, "Head."), (3, "More lines."), (8, "A comment."), (10, "One line.")];
         assert_eq!(texts(python, Language::Python), owned(&expected));
         let script = "/** Draws\n * a line. */\nlet a; // why\n";
         assert_eq!(texts(script, Language::JavaScript), owned(&[(1, "Draws a line."), (3, "why")]));
-        assert_eq!(texts("# A key.\n# More.\na = 1\n", Language::Toml), owned(&[(1, "A key. More.")]));
+        let style = "/* Two\n   lines. */\na { color: red; }\n/* Three. */\n";
+        assert_eq!(texts(style, Language::JavaScript), owned(&[(1, "Two lines."), (4, "Three.")]));
+        let toml = "# A key.\n# More.\na = 'b c'\n";
+        assert_eq!(texts(toml, Language::Toml), owned(&[(1, "A key. More."), (3, "a = 'b c'")]));
         let json =
             "{\n  \"description\": \"A text.\",\n  \"summary\": \"Short\",\n  \"type\": \"string\"\n}\n";
         assert_eq!(texts(json, Language::OpenApi), owned(&[(2, "A text."), (3, "Short")]));

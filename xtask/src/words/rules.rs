@@ -17,7 +17,7 @@ const NUMBERS: [&str; 18] = [
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "sixteen",
     "once", "twice", "hundred", "thousand", "million", "half",
 ];
-const UNITS: [&str; 40] = [
+const UNITS: [&str; 43] = [
     "bit",
     "bits",
     "byte",
@@ -58,9 +58,13 @@ const UNITS: [&str; 40] = [
     "instruction",
     "instructions",
     "pairs",
+    "salt",
+    "weight",
+    "count",
 ];
-const NOUNS: [&str; 44] = [
+const NOUNS: [&str; 46] = [
     "band",
+    "bit",
     "block",
     "bucket",
     "character",
@@ -102,13 +106,22 @@ const NOUNS: [&str; 44] = [
     "text",
     "thread",
     "token",
+    "value",
     "vector",
     "word",
 ];
 
-/// Returns the rule that a sentence breaks, if it breaks one.
-pub fn problem(sentence: &str, is_first: bool, kind: Kind) -> Option<String> {
-    opener(sentence, is_first).or_else(|| fragment(sentence, is_first, kind)).or_else(|| rate(sentence))
+/// Returns the rule that a sentence breaks, if it breaks one. `is_first` and `is_last` describe its place in its passage.
+pub fn problem(sentence: &str, is_first: bool, is_last: bool, kind: Kind) -> Option<String> {
+    // A message may be a part of a sentence, and may begin with data.
+    if kind == Kind::Message {
+        return rate(sentence);
+    }
+    opener(sentence, is_first)
+        .or_else(|| fragment(sentence, is_first, kind))
+        .or_else(|| remainder(sentence, is_first))
+        .or_else(|| end(sentence, is_last, kind))
+        .or_else(|| rate(sentence))
 }
 
 /// Checks that a sentence begins with its subject.
@@ -146,13 +159,31 @@ fn fragment(sentence: &str, is_first: bool, kind: Kind) -> Option<String> {
     if ["and", "but", "or", "which", "that", "who"].contains(&first) {
         return Some(format!("a sentence stands alone, and does not begin with `{first}`"));
     }
-    if sentence.ends_with(',') && !sentence.ends_with("\",") {
-        return Some("a sentence ends with a full stop".to_owned());
-    }
     None
 }
 
-/// Checks that a rate has "per": finds a number, up to two words, "a" or "an", and a noun.
+/// Checks that no words of an earlier version stand after a full stop: a later sentence of up to three words that begins
+/// with a small letter.
+fn remainder(sentence: &str, is_first: bool) -> Option<String> {
+    let first = sentence.split(' ').next().unwrap_or_default();
+    let is_small = first.trim_end_matches('.').chars().all(|c| c.is_ascii_lowercase());
+    let is_remainder = !is_first && is_small && sentence.ends_with('.') && sentence.split(' ').count() <= 3;
+    is_remainder.then(|| "these words belong to no sentence".to_owned())
+}
+
+/// Checks that the last sentence of documentation ends with a full stop. A colon may stand before a list or a formula,
+/// and code may end a list item.
+fn end(sentence: &str, is_last: bool, kind: Kind) -> Option<String> {
+    let is_open = sentence.ends_with(|c: char| c.is_alphanumeric() || c == ',') && !sentence.ends_with("\",");
+    let is_link = sentence.starts_with('[') && sentence.contains("]: ");
+    (is_last && is_open && !is_link && kind == Kind::Documentation)
+        .then(|| "a sentence ends with a full stop".to_owned())
+}
+
+/// Words before an article which show that the article begins an object: "gives a document a number".
+const GIVING: [&str; 8] = ["give", "gives", "gave", "giving", "make", "makes", "call", "calls"];
+
+/// Checks that a rate has "per": finds a number or an article, a unit, "a" or "an", and a noun.
 fn rate(sentence: &str) -> Option<String> {
     let words: Vec<&str> = sentence.split(' ').collect();
     for (at, article) in words.iter().enumerate() {
@@ -168,7 +199,11 @@ fn rate(sentence: &str) -> Option<String> {
             continue;
         }
         let before = words[at - 1];
-        let is_unit = UNITS.contains(&before) && at >= 2 && is_number(words[at - 2]);
+        let is_noun =
+            UNITS.contains(&before) || NOUNS.iter().any(|noun| before.trim_end_matches('s') == *noun);
+        let is_object = at >= 3 && GIVING.contains(&words[at - 3]);
+        let is_article = at >= 2 && ["a", "an", "A", "An"].contains(&words[at - 2]) && !is_object;
+        let is_unit = is_noun && at >= 2 && (is_article || is_number(words[at - 2]));
         let is_bare = ["once", "twice", "one", "two"].contains(&before.to_lowercase().as_str());
         if is_unit || is_bare {
             return Some(format!("write `per {noun}`, not `{article} {noun}`"));
@@ -187,7 +222,7 @@ mod tests {
     use super::*;
 
     fn documentation(sentence: &str) -> Option<String> {
-        problem(sentence, true, Kind::Documentation)
+        problem(sentence, true, true, Kind::Documentation)
     }
 
     #[test]
@@ -216,7 +251,7 @@ mod tests {
             assert_eq!(documentation(sentence), None, "{sentence}");
         }
         // A later sentence may refer to the subject of the sentence before.
-        assert_eq!(problem("It is short.", false, Kind::Documentation), None);
+        assert_eq!(problem("It is short.", false, true, Kind::Documentation), None);
     }
 
     #[test]
@@ -224,8 +259,22 @@ mod tests {
         assert!(documentation("and those of which at least this share is in the other,").is_some());
         assert!(documentation("A list of words,").is_some());
         assert!(documentation("All words but for the first.").is_some());
-        assert_eq!(problem("and then the rest", true, Kind::Comment), None);
+        assert_eq!(problem("and then the rest", true, true, Kind::Comment), None);
         assert_eq!(documentation("A list of words."), None);
+    }
+
+    #[test]
+    fn sentences_have_an_end_and_no_remainder() {
+        assert!(documentation("Fails with").is_some());
+        assert_eq!(problem("Fails with", true, false, Kind::Documentation), None);
+        assert_eq!(documentation("[`X`]: crate::x::X"), None);
+        for whole in ["Fails with:", "Fails with `Io`", "Is it short?", "- `a`;"] {
+            assert_eq!(documentation(whole), None, "{whole}");
+        }
+        let later = |sentence| problem(sentence, false, true, Kind::Comment);
+        assert!(later("times its size.").is_some());
+        assert_eq!(later("gaoya has 126 registers."), None);
+        assert_eq!(documentation("times its size."), None);
     }
 
     #[test]
@@ -237,6 +286,8 @@ mod tests {
             "The index has one a band.",
             "This takes 12 ns a pair, and more.",
             "The file is read once a run.",
+            "A folder has a page a sketch.",
+            "The sketch has one salt a register.",
         ] {
             assert!(rate(sentence).is_some_and(|rule| rule.starts_with("write `per ")), "{sentence}");
         }
@@ -245,6 +296,7 @@ mod tests {
             "Each bit a register has is kept.",
             "Both bytes are those of a document.",
             "It reads a document and a row.",
+            "It gives a document a number.",
         ] {
             assert_eq!(rate(sentence), None, "{sentence}");
         }

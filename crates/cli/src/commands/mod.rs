@@ -28,7 +28,7 @@ use crate::printer::{CommandError, Failure, Printer};
 use crate::progress::ProgressPrinter;
 use crate::spell::spelled;
 
-/// Number of rejected records that are shown.
+/// Maximum number of rejected records that a command describes on standard error.
 const SHOWN_REJECTS: usize = 5;
 /// Hint for commands without a report: how to list all rejected records.
 const REPORTED_BY_DEDUP: &str =

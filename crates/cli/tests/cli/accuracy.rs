@@ -95,7 +95,8 @@ fn errors_and_intervals_are_those_of_the_formula() {
         // The squares of normal errors have the variance 2σ⁴.
         let scatter = (2.0 / n).sqrt();
         assert!((number("mean_square_error") / variance - 1.0).abs() < 4.0 * scatter, "{half}");
-        // Agreements are whole numbers, so the exact probability is not 95 %: it is 94.75 % for 256 registers at 0.5.
+        // The number of agreeing registers is whole, so the probability that an interval covers the similarity is not
+        // exactly 95 %: it is 94.75 % for 256 registers at similarity 0.5.
         let covered = number("covered") / n;
         assert!((covered - 0.95).abs() < 0.01 + 4.0 * (0.95 * 0.05 / n).sqrt(), "{half}");
         assert_eq!(sketch["all"]["pairs"], PAIRS * (2 * PAIRS - 1));

@@ -212,7 +212,6 @@ fn a_text_that_is_not_utf_8_can_be_read_when_its_encoding_is_said() {
 }
 
 /// For unlike documents, an odd sketch with few bits estimates a similarity far above 0.
-/// middle.
 #[test]
 fn a_sketch_that_is_biased_at_the_similarity_is_said_to_be() {
     let desk = Desk::with("a.txt", prose(1, 300));

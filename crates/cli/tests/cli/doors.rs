@@ -7,7 +7,6 @@ use crate::support::{Desk, prose};
 
 /// Returns a desk with an archive of applications that share a passage and were filed on three days, and a submission
 /// with the same passage.
-/// passage.
 fn archive() -> Desk {
     let desk = Desk::new();
     let common = prose(1, 40);

@@ -190,9 +190,8 @@ fn documents_of_a_gigabyte_keep_to_the_memory() {
     assert_eq!(desk.ids("out.jsonl"), ["0"]);
 }
 
-/// Larger documents would be read by one thread at a time; these are just below that size. Cut whole, each would take
-/// forty times its size.
-/// times its size.
+/// The documents are just below the size from which on one thread at a time reads a document. Cut whole, each would
+/// take forty times its size.
 #[test]
 fn documents_of_megabytes_keep_to_the_memory() {
     let base = prose(1, 830_000);

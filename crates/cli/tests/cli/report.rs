@@ -96,7 +96,7 @@ fn the_page_says_what_was_done_and_how_to_do_it_again() {
     }
 }
 
-/// An annotated run removes nothing, so the page says "marked" and not "removed".
+/// An annotated run removes nothing, so the page has the word "marked" and not "removed".
 #[test]
 fn the_page_of_an_annotated_run_says_marked() {
     let desk = desk();

@@ -111,7 +111,6 @@ impl Banding {
         }
     }
 
-    /// Returns the rows of one band of a sketch.
     #[inline]
     pub(crate) fn rows_in<'s>(&self, band: usize, sketch: &'s [u32]) -> &'s [u32] {
         &sketch[band * self.rows..][..self.rows]

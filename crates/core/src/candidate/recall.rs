@@ -281,14 +281,15 @@ pub struct Followers {
     now: Option<RemovedDocument>,
 }
 
-/// Sums of a kept document.
+/// Sums over the documents that were removed as duplicates of one kept document. For each of them, `o` stands for the
+/// odds of missing it, and n for the number of pairs added after it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Keeper {
-    /// Sums over the documents that were removed as duplicates of this document: `odds` is Σ odds, `once` is Σ odds · n
-    /// and `twice` is Σ odds · n². The odds are the odds of missing the removed document, and n is the number of pairs
-    /// added after it.
+    /// Σ o.
     odds: f64,
+    /// Σ o·n.
     once: f64,
+    /// Σ o·n².
     twice: f64,
 }
 

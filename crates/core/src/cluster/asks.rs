@@ -8,8 +8,8 @@
 //!   find out which documents are kept, the first undecided members of each shelf, the *front*, are compared with one
 //!   another. The front of a shelf has 4 documents in the first round and four times as many in each further round, so
 //!   a shelf of a million members takes ten rounds. Only pairs within the front may be compared needlessly.
-//! - **Components.** The first member of each shelf is compared with all others. After that, members of a growing front
-//!   that are not connected yet are compared with one another.
+//! - **Components.** The first member of each shelf is compared with all others. After that, the first 4, 16, 64 and so
+//!   on members of each shelf are compared with one another, except pairs that are connected already.
 //! - **Crowds.** Most pairs are listed one by one. A document *asks* in a round if the round compares it with other
 //!   documents of its shelves. If many documents of a shelf ask, its pairs become a [`Block`]: rows, and the rule for
 //!   the pairs to compare ([`BlockRow::asks`]). So machines do not list the pairs that sketches rule out.

@@ -100,7 +100,6 @@ impl Neighbourhood {
         self.len() == 0
     }
 
-    /// Returns the number of shelves.
     pub(super) fn shelves(&self) -> usize {
         self.shelves
     }

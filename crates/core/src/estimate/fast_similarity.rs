@@ -1,6 +1,6 @@
 //! The estimator of [`FastSimilarity`](crate::sketch::fast_similarity::FastSimilarity).
 //!
-//! Ĵ = matches/t is unbiased. With u = |A∪B|, Var = α(t, u)·J(1−J)/t, where
+//! Ĵ = matches/t is unbiased. With u = |A∪B|, Var = α(t, u)·J(1−J)/t, where:
 //!
 //! ```text
 //! α(t, u) = 1 − (t−1)·p/(u−1)

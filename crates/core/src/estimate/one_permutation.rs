@@ -5,7 +5,7 @@
 //!
 //! All variances have one form. Each bin that is filled in at least one document shows one shingle, drawn without
 //! replacement, so two registers agree independently of each other unless they copy the same bin. Q is the number of
-//! ordered pairs of registers that show the same bin. Then
+//! ordered pairs of registers that show the same bin. Then:
 //!
 //! Var = J(1−J)·(u·E(Q)/k² − 1)/(u−1). The value of Q depends on densification:
 //!

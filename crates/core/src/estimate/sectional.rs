@@ -45,7 +45,7 @@ impl SectionalMatches {
         matches
     }
 
-    /// Adds the comparison of one register.
+    /// Compares one register of two sketches, given as (minimum, section), and adds the result to the counts.
     #[inline]
     pub fn add(&mut self, a: (u32, u32), b: (u32, u32), agree: impl Fn(u32, u32) -> bool) {
         let same = a.0 == b.0;
@@ -153,8 +153,8 @@ pub fn independent_mean(similarity: f64, sections: usize) -> f64 {
     similarity / sections as f64
 }
 
-/// Returns the variance of s·`Ĵ_S`, which would be unbiased for J in the model of [Hassanian-esfahani
-/// 2018](crate#sources), §4: J(s−J)/k. The variance of plain `MinHash` is never larger (E-03).
+/// Returns J(s−J)/k, the variance of s·`Ĵ_S`. In the model of [Hassanian-esfahani 2018](crate#sources), §4, s·`Ĵ_S`
+/// would be an unbiased estimate of J. The variance of plain `MinHash` is never larger (E-03).
 #[must_use]
 pub fn independent_rescaled_variance(similarity: f64, sections: usize, registers: usize) -> f64 {
     similarity * (sections as f64 - similarity) / registers as f64

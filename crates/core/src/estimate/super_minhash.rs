@@ -1,7 +1,7 @@
 //! The estimator of [`SuperMinHash`](crate::sketch::super_minhash::SuperMinHash).
 //!
 //! Ĵ = matches/m is unbiased. With u = |A∪B|, Var = α(m, u)·J(1−J)/m. Hassanian-esfahani 2018, Table 1, prints "∝(m,
-//! n)" without a definition of n (E-11). The factor is
+//! n)" without a definition of n (E-11). The factor is:
 //!
 //! α(m, u) = 1 − Σ_{l=1}^{m−1} lᵘ·((l+1)ᵘ + (l−1)ᵘ − 2lᵘ) / ((m−1)ᵘ⁻¹·mᵘ·(u−1)).
 //!

@@ -166,7 +166,7 @@ impl Modular {
     /// # Panics
     /// Panics if `out` does not have one element per function.
     pub fn minima_into(&self, keys: &[u64], out: &mut [u32]) {
-        assert_eq!(out.len(), self.functions(), "one register a function");
+        assert_eq!(out.len(), self.functions(), "one register per function");
         let surplus = (u64::BITS - self.prime.leading_zeros()).saturating_sub(32);
         for (function, out) in out.iter_mut().enumerate() {
             let least = keys.iter().map(|&key| self.hash(function, key)).min();

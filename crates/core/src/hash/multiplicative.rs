@@ -91,7 +91,7 @@ impl Multiplicative {
     /// # Panics
     /// Panics if `out` does not have one element per function.
     pub fn minima_into(&self, keys: &[u64], out: &mut [u32]) {
-        assert_eq!(out.len(), self.functions(), "one register a function");
+        assert_eq!(out.len(), self.functions(), "one register per function");
         for (function, out) in out.iter_mut().enumerate() {
             let least = keys.iter().map(|&key| self.hash(function, key)).min();
             *out = least.map_or(u32::MAX, |least| (least >> 32) as u32);

@@ -69,7 +69,7 @@ impl Murmur3 {
     /// # Panics
     /// Panics if `out` does not have one element per function.
     pub fn minima_into(&self, keys: &[u64], out: &mut [u32]) {
-        assert_eq!(out.len(), self.functions, "one register a function");
+        assert_eq!(out.len(), self.functions, "one register per function");
         for (function, out) in out.iter_mut().enumerate() {
             *out = keys.iter().map(|&key| self.hash(function, key)).min().unwrap_or(u32::MAX);
         }

@@ -82,7 +82,7 @@ impl BottomK {
     }
 
     fn store(&self, values: &[u64], out: &mut [u32]) {
-        assert_eq!(out.len(), self.words(), "two words a value");
+        assert_eq!(out.len(), self.words(), "two words per value");
         out.fill(EMPTY);
         let (pairs, _) = out.as_chunks_mut::<2>();
         for (pair, &value) in pairs.iter_mut().zip(values) {

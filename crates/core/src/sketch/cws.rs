@@ -83,7 +83,7 @@ impl WeightedSketcher for Cws {
     }
 
     fn sketch_into(&self, set: &WeightedSet, out: &mut [u32]) {
-        assert_eq!(out.len(), self.words(), "one word a register");
+        assert_eq!(out.len(), self.words(), "one word per register");
         for (word, &salt) in out.iter_mut().zip(&self.salts) {
             *word = self.sample(set, salt).unwrap_or(EMPTY);
         }

@@ -4,10 +4,10 @@
 //!   ours.
 //! - **Idea.** Darts are points that are scattered over the weights and ranks of every shingle, each for one register.
 //!   The sample of a register is its dart of least rank among the darts below the weights of the document. Two
-//!   documents have the same sample with probability Jw: the least dart below the greater of both weights is uniform
-//!   there, and both documents have it if it lies below the lesser weight. All registers share the darts. Therefore k
-//!   registers take about k ln k darts for a document of any length, where [`icws`](super::icws) processes all shingles
-//!   k times.
+//!   documents have the same sample with probability Jw: consider the dart of least rank below the greater of both
+//!   weights, over all shingles. It is equally likely to lie anywhere there, and both documents have it if it also lies
+//!   below the lesser weight of its shingle. All registers share the darts. Therefore k registers take about k ln k
+//!   darts for a document of any length, where [`icws`](super::icws) processes all shingles k times.
 //! - **Symbols.** b → the row, ranks from 2ᵇ to 2ᵇ⁺¹; θ → the greatest rank; k → `registers`.
 //! - **Formula.** In row b of a shingle, the gaps between darts along the weights are −ln(1 − U)·2⁻ᵇ. Each row is thus
 //!   a Poisson process, and all rows together are a uniform Poisson process. Each dart has a register, a rank in its
@@ -74,7 +74,7 @@ impl WeightedSketcher for Dart {
     }
 
     fn sketch_into(&self, set: &WeightedSet, out: &mut [u32]) {
-        assert_eq!(out.len(), self.registers, "one word a register");
+        assert_eq!(out.len(), self.registers, "one word per register");
         out.fill(EMPTY);
         if set.is_empty() {
             return;

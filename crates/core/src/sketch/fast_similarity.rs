@@ -76,7 +76,7 @@ impl Sketcher for FastSimilarity {
     }
 
     fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
-        assert_eq!(out.len(), self.registers, "one word a register");
+        assert_eq!(out.len(), self.registers, "one word per register");
         out.fill(EMPTY);
         if shingles.is_empty() {
             return;

@@ -73,7 +73,7 @@ impl Icws {
         out: &mut [u32],
         register: impl Fn(u64, i64) -> u32,
     ) {
-        assert_eq!(out.len(), self.registers(), "one word a register");
+        assert_eq!(out.len(), self.registers(), "one word per register");
         out.fill(EMPTY);
         if set.is_empty() {
             return;

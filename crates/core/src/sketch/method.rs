@@ -149,8 +149,9 @@ impl RegisterSource {
     pub fn build(self, seed: u64) -> Result<Arc<dyn Registers>, Error> {
         let k = self.registers;
         let densified = |densification| {
-            // This error cannot occur: only the raw form has no registers, and no [`Base`] stands for it.
             let bins = OnePermutation::new(k, densification, seed)?;
+            // `densified` never returns `None` here, because only the raw form has no registers, and no [`Base`] stands
+            // for the raw form.
             bins.densified().ok_or_else(|| Error::parse("base of a sketch", "raw", "a densified form"))
         };
         Ok(match self.base {

@@ -37,7 +37,6 @@ impl Packing {
         Self { values, bits: bits as usize, kernel: Kernel::detect() }
     }
 
-    /// Returns the number of values.
     pub(super) fn values(self) -> usize {
         self.values
     }

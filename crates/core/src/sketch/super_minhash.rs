@@ -226,7 +226,7 @@ impl Sketcher for SuperMinHash {
     }
 
     fn sketch_into(&self, shingles: &[u64], out: &mut [u32]) {
-        assert_eq!(out.len(), self.registers, "one word a register");
+        assert_eq!(out.len(), self.registers, "one word per register");
         out.fill(EMPTY);
         let (first, rest) = shingles.split_at(shingles.len().min(TOGETHER * self.registers));
         let rest = if self.together(first, out) { rest } else { shingles };

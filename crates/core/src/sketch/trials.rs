@@ -9,7 +9,6 @@ pub(crate) fn sets(union: u64, common: u64) -> (Vec<u64>, Vec<u64>) {
     ((0..middle).collect(), (0..common).chain(middle..union).collect())
 }
 
-/// Returns the sketch of `shingles`.
 pub(crate) fn sketch(sketcher: &dyn Sketcher, shingles: &[u64]) -> Vec<u32> {
     let mut out = vec![0; sketcher.words()];
     sketcher.sketch_into(shingles, &mut out);

@@ -108,7 +108,6 @@ pub(crate) const LOOK_BYTES: usize = 1 << 20;
 
 /// A format: how its sources are recognised, opened and written.
 pub(crate) trait Container: Debug + Sync {
-    /// Returns the format.
     fn format(&self) -> Format;
 
     /// Returns the default format of an output.
@@ -261,7 +260,6 @@ impl Opening<'_> {
     }
 }
 
-/// Returns the container of a format.
 pub(crate) fn of(format: Format) -> Result<&'static dyn Container> {
     let container = CONTAINERS.into_iter().chain(IN_MEMORY).find(|container| container.format() == format);
     container.ok_or_else(|| no_such_format(format.name()))

@@ -36,7 +36,6 @@ pub(super) struct Optional {
     feature: &'static str,
 }
 
-/// Parquet.
 pub(super) static PARQUET: Optional = Optional {
     format: Format::PARQUET,
     extensions: &["parquet", "pq"],

@@ -109,7 +109,7 @@ impl Corpus {
     /// copied to a file of the format; otherwise the records are converted.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::NoSuchPlace`] if there is no source with one of these numbers.
+    /// Fails with [`ErrorKind::NoSuchPlace`] if one of these numbers belongs to no source.
     pub fn has_only(&self, sources: Range<u32>, format: Format) -> Result<bool> {
         for number in sources {
             let (handle, _) = self.sources.get(number)?;

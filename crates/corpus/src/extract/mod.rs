@@ -211,7 +211,8 @@ impl fmt::Display for MarkPlace {
 /// # Errors
 /// Fails with a [`Refusal`] if the file gives no text:
 /// - [`TooLarge`](Refusal::TooLarge), [`TooDeep`](Refusal::TooDeep), [`TooManyPages`](Refusal::TooManyPages),
-///   [`TooSlow`](Refusal::TooSlow), [`Busy`](Refusal::Busy): the file exceeds `limits`.
+///   [`TooSlow`](Refusal::TooSlow): the file exceeds `limits`.
+/// - [`Busy`](Refusal::Busy): too many other PDFs are being read at the same time.
 /// - [`Encrypted`](Refusal::Encrypted), [`OnlyPictures`](Refusal::OnlyPictures),
 ///   [`UnknownLetters`](Refusal::UnknownLetters), [`Broken`](Refusal::Broken): the content of the file cannot be
 ///   read.

@@ -116,7 +116,6 @@ impl FileIds {
         self.seen.entry(id).or_insert(SeenFiles { source, given: Given::Named });
     }
 
-    /// Returns the number of the source that is this file.
     pub(crate) fn source_of(&self, id: &FileId) -> Option<usize> {
         self.seen.get(id).map(|seen| seen.source)
     }

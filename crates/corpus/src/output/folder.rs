@@ -48,8 +48,8 @@ impl OutputFolder {
         Self::create_for(path, overwrite, None)
     }
 
-    /// Begins a folder of a run. The folder bears the tag of the run, by which a later process finds it if this
-    /// process is killed.
+    /// Begins an output folder of a run. Until it is complete, it bears the tag of the run in its name, by which a
+    /// later process finds it if this process is killed.
     ///
     /// # Errors
     /// Fails as [`create`](Self::create) does.
@@ -171,7 +171,8 @@ impl OutputFolder {
     /// Completes the folder: renames it to its final name, and removes the folder that had the name before.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Io`] if the folder cannot be renamed, or if the old folder cannot be removed.
+    /// Fails as [`check`](Self::check) does, and with [`ErrorKind::Io`] if a folder cannot be renamed, removed or
+    /// synced.
     pub fn finish(self) -> Result<()> {
         self.check()?;
         let Self { temporary, path, tag, must_be_same, .. } = self;

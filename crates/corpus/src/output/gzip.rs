@@ -127,7 +127,6 @@ fn compress(block: &DeflateBlock, end: BlockEnd) -> io::Result<Compressed> {
 /// A block to compress, and the sender of the result.
 type Task = (DeflateBlock, BlockEnd, SyncSender<io::Result<Compressed>>);
 
-/// Sender and receiver of the queue of tasks.
 type TaskQueue = (SyncSender<Task>, Arc<Mutex<Receiver<Task>>>);
 
 /// Threads that compress blocks. The threads end when the writer is dropped.

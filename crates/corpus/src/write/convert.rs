@@ -42,7 +42,7 @@ pub fn refuse_conversion(corpus: &Corpus, format: Format) -> Result<()> {
             continue;
         }
         if from == format && to.columns().is_none() {
-            // The error names the input that has to be converted, so this input is skipped.
+            // This input needs no conversion. Another input does, and the error names that one.
             continue;
         }
         if to.columns().is_none() || !container::of(from)?.is_converted() {
@@ -67,7 +67,7 @@ pub fn refuse_conversion(corpus: &Corpus, format: Format) -> Result<()> {
 /// Fails with one of these kinds:
 /// - [`ErrorKind::Conversion`]: the columns or types of two sources do not fit one file.
 /// - [`ErrorKind::Inside`]: a column cannot be converted.
-/// - [`ErrorKind::NoSuchPlace`]: there is no source with one of these numbers.
+/// - [`ErrorKind::NoSuchPlace`]: one of these numbers belongs to no source.
 pub fn check_conversion(
     corpus: &Corpus,
     sources: Range<u32>,

@@ -92,7 +92,6 @@ impl Folder {
     }
 }
 
-/// Returns the places of records.
 pub fn places(records: &[Record]) -> Vec<RecordPlace> {
     records.iter().map(|record| record.place).collect()
 }

@@ -73,7 +73,6 @@ pub(super) enum PairList {
     Drawn(Vec<u64>),
 }
 
-/// Returns the number of pairs of `documents` documents.
 pub(super) fn all_pairs(documents: usize) -> u64 {
     let documents = documents as u64;
     documents * documents.saturating_sub(1) / 2
@@ -96,7 +95,6 @@ impl PairList {
         }
     }
 
-    /// Returns the number of chunks.
     pub(super) fn chunks(&self) -> usize {
         self.len().div_ceil(CHUNK as u64) as usize
     }
@@ -131,7 +129,6 @@ impl PairList {
     }
 }
 
-/// Returns the pair with this number.
 fn pair(number: u64) -> (u32, u32) {
     // The square root of a large number is rounded, so `second` may be too high or too low by one.
     let mut second = f64::midpoint(1.0, (1.0 + 8.0 * number as f64).sqrt()) as u64;

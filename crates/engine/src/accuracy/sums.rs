@@ -36,7 +36,8 @@ impl ErrorSums {
         self.pairs += 1;
         self.off += u64::from(error.abs() > allowed);
         let (low, high) = estimate.interval;
-        // An end of the interval that was computed from the exact value itself may differ from it in the last digit.
+        // A bottom-k sketch that holds all shingles gives the exact similarity, and an interval of this value only.
+        // Both are computed in different ways, so they may differ in the last digit.
         self.covered += u64::from(low <= exact + 1e-12 && exact <= high + 1e-12);
         self.error += error;
         self.square += error * error;

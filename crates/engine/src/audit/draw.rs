@@ -95,7 +95,8 @@ impl KeptDraw {
         Ok(Self { clusters, levels, kept })
     }
 
-    /// Returns a draw of kept documents with these levels. Each document is the only one of its cluster.
+    /// Returns a draw in which the kept document at place i in keeper order has the level `levels[i]`. Each document is
+    /// the only one of its cluster.
     #[cfg(test)]
     pub(super) fn of_levels(levels: &[u8]) -> Self {
         Self {

@@ -155,7 +155,8 @@ fn ends(run: &AuditedRun<'_>, lists: &[NearList], lengths: &BTreeMap<u32, u64>) 
     Ok(ends.concat())
 }
 
-/// Returns the results of some searches. The sets of their documents are kept while there is memory.
+/// Compares the pairs of each list until one is similar, and returns the ends in the order of the lists. The lists
+/// share one store of shingle sets, which keeps sets while there is memory.
 fn ends_of(
     run: &AuditedRun<'_>,
     loader: &Loader<'_>,

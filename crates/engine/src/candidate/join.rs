@@ -66,7 +66,6 @@ impl WeightScale {
     }
 }
 
-/// Input of a join.
 pub(crate) struct JoinInput<'a> {
     pub corpus: &'a Corpus,
     pub reading: &'a Reading,
@@ -88,7 +87,6 @@ pub(crate) enum Items<'a> {
     Registers,
 }
 
-/// Counts of a join.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct JoinCounts {
     /// Number of pairs that share an item which neither document left out.

@@ -57,12 +57,10 @@ impl KeeperOrder {
         self.len as usize
     }
 
-    /// Returns the document at a place.
     pub(crate) fn document(&self, place: u32) -> u32 {
         self.sorted.as_ref().map_or(place, |sorted| sorted.documents[place as usize])
     }
 
-    /// Returns the place of a document.
     pub(crate) fn place(&self, document: u32) -> u32 {
         self.sorted.as_ref().map_or(document, |sorted| sorted.places[document as usize])
     }

@@ -80,7 +80,7 @@ pub(crate) fn write(
 pub(crate) fn resume(
     work: &WorkFolder,
     plan: &Plan,
-    hoods: usize,
+    neighbourhoods: usize,
     documents: usize,
 ) -> Result<Option<Resumed>, Error> {
     let (mut removed, mut spared) = (vec![], vec![]);
@@ -100,7 +100,7 @@ pub(crate) fn resume(
         batches += 1;
     }
     let Some((about, file)) = last else { return Ok(None) };
-    if about.next > hoods {
+    if about.next > neighbourhoods {
         return Err(file.wrong("it is done with neighbourhoods that are not there".to_owned()));
     }
     let reordered = entries(&file, REORDERED)?;
@@ -140,7 +140,6 @@ fn words<const M: usize>(documents: [u32; 2], measures: [f64; M]) -> Vec<u8> {
 /// Two documents with some measures of their pair.
 type MeasuredPair<const M: usize> = ([u32; 2], [f64; M]);
 
-/// Returns the entries of a section.
 fn entries<const M: usize>(file: &StoredFile, section: &str) -> Result<Vec<MeasuredPair<M>>, Error> {
     let bytes = file.section(section)?;
     let entries = bytes.chunks_exact(8 + 8 * M);

@@ -299,11 +299,11 @@ fn undecided_before(candidates: &Candidates, equals: &Equals, references: u32, d
 /// Returns the removed documents outside of all neighbourhoods: equals of documents that share no band with another
 /// document.
 fn removed_outside(candidates: &Candidates, equals: &Equals, documents: usize) -> Vec<Removed> {
-    let mut in_hood = vec![false; documents];
+    let mut in_neighbourhood = vec![false; documents];
     for &document in candidates.all_documents() {
-        in_hood[document as usize] = true;
+        in_neighbourhood[document as usize] = true;
     }
-    let outside = equals.groups().filter(|group| !in_hood[group[0] as usize]);
+    let outside = equals.groups().filter(|group| !in_neighbourhood[group[0] as usize]);
     outside
         .flat_map(|group| {
             group[1..].iter().map(|&document| Removed { document, of: group[0], similarity: 1.0 })

@@ -55,10 +55,10 @@ pub struct SimilarPairs {
 /// Finds all pairs at or above the threshold. With `of`, finds only the pairs of documents with these ids.
 ///
 /// # Errors
-/// Fails with [`ErrorKind::NoSuchId`] if no document has an id of `of`, and with [`ErrorKind::ReadOtherwise`] if the
-/// documents were read with another plan. Fails with [`ErrorKind::Corpus`] if a source cannot be read again, with
-/// [`ErrorKind::File`] if a file of the run cannot be read or written, and with [`ErrorKind::Cancelled`] if the
-/// observer cancels.
+/// Fails with [`ErrorKind::NoSuchId`] if an id in `of` belongs to no document, and with
+/// [`ErrorKind::ReadOtherwise`] if the documents were read with another plan. Fails with [`ErrorKind::Corpus`] if a
+/// source cannot be read again, with [`ErrorKind::File`] if a file of the run cannot be read or written, and with
+/// [`ErrorKind::Cancelled`] if the observer cancels.
 pub fn pairs(
     corpus: &Corpus,
     reading: &Reading,
@@ -83,11 +83,11 @@ pub fn pairs(
     });
     if wanted.is_none() {
         let mut large = large_groups(&candidates, &equals)?;
-        let mut in_hood = vec![false; documents];
+        let mut in_neighbourhood = vec![false; documents];
         for &document in candidates.all_documents() {
-            in_hood[document as usize] = true;
+            in_neighbourhood[document as usize] = true;
         }
-        for group in equals.groups().filter(|group| !in_hood[group[0] as usize]) {
+        for group in equals.groups().filter(|group| !in_neighbourhood[group[0] as usize]) {
             let copies = group.len() as u64;
             large.add(choose_two(copies), copies, group[0]);
         }

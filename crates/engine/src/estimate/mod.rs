@@ -86,9 +86,9 @@ pub struct Compared {
 ///
 /// # Errors
 /// Returns the first error of `visit`. Fails with [`ErrorKind::File`] if the two files have different specs, and with
-/// [`ErrorKind::NoSuchId`] if no document has an id of [`of`](EstimateRequest::of). Fails with [`ErrorKind::Spec`] if
-/// the threshold, the looks or the error of the filter is out of range, and with [`ErrorKind::Cancelled`] if the
-/// observer cancels.
+/// [`ErrorKind::NoSuchId`] if an id in [`of`](EstimateRequest::of) belongs to no document. Fails with
+/// [`ErrorKind::Spec`] if the threshold, the looks or the error of the filter is out of range, and with
+/// [`ErrorKind::Cancelled`] if the observer cancels.
 pub fn for_each_pair(
     request: &EstimateRequest<'_>,
     observer: &dyn Observer,
@@ -294,8 +294,9 @@ impl<'a> SketchPairs<'a> {
         }
     }
 
-    /// Compares the registers of a pair look by look. Returns the number of words that count as compared if the pair is
-    /// accepted, and `None` if the pair is rejected.
+    /// Compares the registers of a pair look by look. If the pair is accepted, returns the number of words of a row,
+    /// because the estimate then compares all of them. If it is rejected, adds the compared words to `compared` and
+    /// returns `None`.
     fn decide(
         &self,
         first: usize,

@@ -42,7 +42,6 @@ impl<'a> Findings<'a> {
         Self { corpus, reading, decisions, plan, summary }
     }
 
-    /// Returns the id of a document.
     pub(super) fn id(&self, document: u32) -> Result<Cow<'a, str>, Error> {
         self.reading.documents.id(document, self.corpus)
     }

@@ -115,7 +115,7 @@ fn check_fields(corpus: &Corpus, plan: &ReadPlan) -> Result<(), Error> {
 /// Reads and sketches a corpus.
 ///
 /// # Errors
-/// Fails with
+/// Fails with:
 /// - [`ErrorKind::Corpus`] if an input cannot be read, and [`ErrorKind::File`] if a file of the run cannot be read or
 ///   written;
 /// - [`ErrorKind::Settings`] if the keeper policy uses a field that the corpus does not read, and

@@ -269,7 +269,7 @@ pub struct SketchedText {
     pub has_shingles: bool,
     /// The key that equal documents share ([`PreparedDocument::equality_key`]).
     pub equality_key: u128,
-    /// Whether a run rejects the text, because it is shorter than a shingle and the spec says `short=reject`.
+    /// Whether a run rejects the text, because it is shorter than a shingle and the spec has `short=reject`.
     pub is_too_short: bool,
 }
 

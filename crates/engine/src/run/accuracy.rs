@@ -151,9 +151,9 @@ impl AccuracyRun {
     /// Reads the corpus, and compares the estimates of its pairs with their exact similarities.
     ///
     /// # Errors
-    /// Fails with
+    /// Fails with:
     /// - [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if an input cannot be opened or read;
-    /// - the errors of [`read`](fn@crate::stages::read) that documents cause;
+    /// - any other error of [`read`](fn@crate::stages::read);
     /// - [`ErrorKind::Settings`](crate::ErrorKind::Settings) if the documents of the pairs do not fit into memory;
     /// - [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
     pub fn execute(self, observer: &dyn Observer) -> Result<AccuracyOutcome, Error> {

@@ -139,11 +139,11 @@ impl DedupRun {
     /// Reads the corpus, decides which documents are kept, and writes all outputs.
     ///
     /// # Errors
-    /// Fails with
+    /// Fails with:
     /// - [`ErrorKind::Corpus`] or [`ErrorKind::File`] if a file cannot be read or written;
     /// - [`ErrorKind::Output`] if outputs cannot be written as requested;
     /// - [`ErrorKind::Changed`] if a resumed run had other options or inputs;
-    /// - the errors of [`read`](fn@crate::stages::read) that documents cause;
+    /// - any other error of [`read`](fn@crate::stages::read);
     /// - [`ErrorKind::Cancelled`] if the observer cancels.
     ///
     /// Outputs are put in place only at the end. A run that fails before then leaves no partial output, and existing

@@ -141,11 +141,12 @@ impl EstimateRun {
     /// Estimates the similarities of the pairs, and writes the pairs that reach the threshold.
     ///
     /// # Errors
-    /// Fails with
+    /// Fails with:
     /// - [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) or [`ErrorKind::File`](crate::ErrorKind::File) if a sketch
     ///   file cannot be read or is damaged, or if the two files have different specs;
     /// - [`ErrorKind::Settings`](crate::ErrorKind::Settings) if a look needs more registers than the sketches have;
-    /// - [`ErrorKind::NoSuchId`](crate::ErrorKind::NoSuchId) if no document has an id of [`of`](EstimateOptions::of);
+    /// - [`ErrorKind::NoSuchId`](crate::ErrorKind::NoSuchId) if an id in [`of`](EstimateOptions::of) belongs to no
+    ///   document;
     /// - [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if the output cannot be written;
     /// - [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
     pub fn execute(self, observer: &dyn Observer) -> Result<EstimateOutcome, Error> {
@@ -200,7 +201,6 @@ impl EstimateRun {
     }
 }
 
-/// Formats a pair.
 fn line(format: PairFormat, pair: &EstimatedPair, first: &str, second: &str) -> String {
     let estimate = &pair.estimate;
     match format {

@@ -125,7 +125,7 @@ impl Inputs {
     /// none was saved, counts the corpus.
     ///
     /// # Errors
-    /// Fails with
+    /// Fails with:
     /// - [`ErrorKind::Settings`](crate::ErrorKind::Settings) if the table has no documents or was counted for other
     ///   shingles than those of the spec, if a table is given that the spec does not need, if the spec needs a table
     ///   and there is neither a table nor a corpus, and if a template has no shingles;

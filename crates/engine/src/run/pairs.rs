@@ -89,10 +89,10 @@ impl PairsRun {
     /// Reads the corpus, compares its documents, and writes the pairs.
     ///
     /// # Errors
-    /// Fails with
+    /// Fails with:
     /// - [`ErrorKind::Corpus`] if an input cannot be opened or read, or if the output cannot be written;
-    /// - [`ErrorKind::NoSuchId`] if no document has an id of [`of`](PairsOptions::of);
-    /// - the errors of [`read`](fn@crate::stages::read) that documents cause;
+    /// - [`ErrorKind::NoSuchId`] if an id in [`of`](PairsOptions::of) belongs to no document;
+    /// - any other error of [`read`](fn@crate::stages::read);
     /// - [`ErrorKind::Cancelled`] if the observer cancels.
     pub fn execute(self, observer: &dyn Observer) -> Result<PairsOutcome, Error> {
         let OpenedPairs { corpus, reading, plan, of, out, format } = self.open(observer)?;
@@ -173,7 +173,6 @@ struct OpenedPairs {
     format: PairFormat,
 }
 
-/// Formats a candidate pair.
 fn candidate_line(format: PairFormat, first: &str, second: &str, bands: &[usize]) -> String {
     match format {
         PairFormat::Tsv => {

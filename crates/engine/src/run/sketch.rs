@@ -107,10 +107,10 @@ impl SketchRun {
     /// Reads the corpus, sketches its documents, and writes the file of sketches.
     ///
     /// # Errors
-    /// Fails with
+    /// Fails with:
     /// - [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if an input cannot be opened or read, or if the output exists
     ///   or cannot be written;
-    /// - the errors of [`read`](fn@crate::stages::read) that documents cause;
+    /// - any other error of [`read`](fn@crate::stages::read);
     /// - [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if the observer cancels.
     pub fn execute(self, observer: &dyn Observer) -> Result<SketchOutcome, Error> {
         let Self { options, plan } = self;

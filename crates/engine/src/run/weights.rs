@@ -92,7 +92,7 @@ impl WeightsRun {
     /// Reads the corpus, counts the documents that have each shingle, and writes the table.
     ///
     /// # Errors
-    /// Fails with
+    /// Fails with:
     /// - [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if an input cannot be opened or read, or if the output exists
     ///   or cannot be written;
     /// - [`ErrorKind::AllRejected`](crate::ErrorKind::AllRejected) if no record is a document;

@@ -51,7 +51,6 @@ pub struct Plan {
     pub(crate) shelf: usize,
     /// The policy that chooses the kept document of a cluster.
     pub(crate) keep: KeepPolicy,
-    /// The clustering.
     pub(crate) cluster: Clustering,
     /// The largest number of documents in a cluster from which documents are removed.
     pub(crate) max_cluster: Option<u64>,
@@ -59,13 +58,11 @@ pub struct Plan {
     pub(crate) audit: Option<AuditSize>,
     /// The number of bands that an audit draws, even if the corpus is small.
     pub(crate) audit_bands: Option<u32>,
-    /// Number of threads.
     pub(crate) threads: usize,
     /// The maximum number of rejected records.
     pub(crate) max_rejects: Option<u64>,
     /// The folder for intermediate results that do not fit into memory.
     pub(crate) temporary: Option<PathBuf>,
-    /// The memory limit.
     pub(crate) memory: MemoryLimit,
     /// The work folder of the run, in which the run can be resumed.
     pub(crate) work: Option<Arc<WorkFolder>>,
@@ -266,11 +263,9 @@ pub struct ReadPlan {
     pub(crate) key: ReadKey,
     /// The weight tables that the spec needs.
     pub(crate) weighing: WeightTables,
-    /// Number of threads.
     pub(crate) threads: usize,
     /// The maximum number of rejected records.
     pub(crate) max_rejects: Option<u64>,
-    /// The memory limit.
     pub(crate) memory: MemoryLimit,
     /// The folder for data that do not fit into memory.
     pub(crate) temporary: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! Compares two documents in detail.
+//! Compares two documents: exact similarities, the estimate of their sketches, and the passages that they share.
 
 use std::ops::Range;
 

@@ -90,11 +90,9 @@ pub struct DocumentPair {
 pub enum Side<'s> {
     /// The document of the index with this id.
     Id(&'s str),
-    /// A text.
     Text(&'s str),
 }
 
-/// A prepared query.
 struct PreparedQuery {
     /// Document number of the query, if the query is a document of the index.
     itself: Option<u32>,
@@ -377,8 +375,9 @@ impl Index {
     /// `pair` compares shingle sets.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::NoSuchDocument`] if no document has one of the ids, with [`ErrorKind::Io`] if
-    /// the operating system reports an error, and with [`ErrorKind::Damaged`] if stored data are damaged.
+    /// Fails with [`ErrorKind::NoSuchDocument`] if one of the ids belongs to no document, with
+    /// [`ErrorKind::Io`] if the operating system reports an error, and with [`ErrorKind::Damaged`] if stored data are
+    /// damaged.
     pub fn pair(&self, left: Side<'_>, right: Side<'_>) -> Result<DocumentPair> {
         self.pair_with(left, right, &CheckOptions::default())
     }

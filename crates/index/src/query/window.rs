@@ -16,7 +16,6 @@ pub(crate) struct DateWindow<'o> {
     until: Option<WindowEnd>,
 }
 
-/// The end of a window.
 #[derive(Debug, Clone, Copy)]
 enum WindowEnd {
     /// First moment after the last year, month or day, by [`date_word`]. This end is exclusive.
@@ -42,7 +41,6 @@ impl<'o> DateWindow<'o> {
         }
     }
 
-    /// Reports whether a text is a date.
     pub(crate) fn is_date(text: &str) -> bool {
         date_word(text).is_some()
     }

@@ -24,7 +24,6 @@ pub(super) struct Contender {
     pub make: Box<dyn Fn(u64) -> Result<Box<dyn BeyondSketch>> + Send + Sync>,
 }
 
-/// Sketch of the library.
 struct OfLibrary(Arc<dyn Sketcher>);
 
 impl BeyondSketch for OfLibrary {

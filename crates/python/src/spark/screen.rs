@@ -15,9 +15,8 @@ use super::batch::{PySparkBatch, batches, bytes_at, column, integer};
 use super::scan::{BlockScan, ScanRows, TaskRow};
 use super::task::{Found, PySparkTask};
 
-/// The rows of the blocks of a task, and the position up to which their pairs are screened. Pairs are returned in
-/// portions: a task has up to 32,768 × 65,536 pairs, and if sketches rule out few of them, all pairs would take some 6
-/// GB at once.
+/// Rows of the blocks of a task, and the next row whose pairs are screened. Pairs are returned in portions: a task has
+/// up to 32,768 × 65,536 pairs, and if sketches rule out few of them, all pairs would take some 6 GB at once.
 #[pyclass(name = "SparkBlocks", module = "minwise._minwise")]
 pub struct PySparkBlocks {
     task: Py<PySparkTask>,

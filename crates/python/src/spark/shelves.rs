@@ -155,8 +155,9 @@ pub fn spark_wait(rows: &Bound<'_, PyAny>, round: u16, shelf: Option<usize>) -> 
 /// Computes the pairs that the shelves of a part compare in a round. Returns three tables: listed pairs, rows of
 /// blocks, and documents that now ask on shelves that can be full.
 ///
-/// For stars, the input rows are those of [`spark_wait`]. For components, rows have the rank key of the component so
-/// far (`label`) instead of states. The `mask` of a row of a block has only the band of that block.
+/// For stars, the input rows are those of [`spark_wait`]. For components, the column `label` replaces `last`, `state`,
+/// `front` and `decided`: it has the rank key of the first document of the component to which the document belongs so
+/// far. The `mask` of a row of a block has only the band of that block.
 #[pyfunction]
 #[pyo3(signature = (clustering, rows, round, largest, shelf = None, asking = None, pairs = None, listed = None))]
 #[allow(clippy::too_many_arguments, reason = "each is an argument of Python")]

@@ -304,8 +304,8 @@ impl PySparkTask {
 
     /// Screens pairs for an audit. Returns the pairs of a row of `batch` (`a`) and a row of `sample` (`c`) that may be
     /// similar, if the row of `batch` belongs to an earlier cluster. Input rows have `rank`, `cluster` and `sketch`. A
-    /// pair has the cluster of the row of `sample`. At most `most` pairs are returned per row of `sample`; a row
-    /// without `a` has the number of all its pairs (`open`).
+    /// pair has the cluster of the row of `sample`. The result has at most `most` pairs per row of `sample`. For each
+    /// row of `sample` with pairs, a further row without `a` has the number of all its pairs (`open`).
     fn screen_sample(
         &self,
         py: Python<'_>,
@@ -439,8 +439,8 @@ impl PySparkTask {
         self.plan.max_record.is_some_and(|most| text.len() as u64 > most)
     }
 
-    /// Returns the rank keys of rows. A rank key has a byte that sorts references before inputs, then the words of the
-    /// rankings, then the columns that order rows.
+    /// Returns the rank key of each row; if `given` is true, the rows are references. A rank key has a byte that sorts
+    /// references before inputs, then the words of the rankings, then the columns that order rows.
     fn rank_keys(&self, batch: &RecordBatch, given: bool) -> PyResult<BinaryArray> {
         let text = column(batch, "text")?;
         let (values, order) = (numbered(batch, "v"), numbered(batch, "o"));

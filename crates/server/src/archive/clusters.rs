@@ -13,7 +13,7 @@ const LISTED_CLUSTERS: usize = 1000;
 /// Maximum number of members per cluster in an answer.
 const LISTED_MEMBERS: usize = 1000;
 
-/// The clusters of the archive.
+/// The clusters of near-duplicates in the archive, with the threshold and the recall of the search.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Clusters)]
 pub(crate) struct ClustersAnswer {

@@ -234,7 +234,7 @@ impl JobSlots {
     }
 }
 
-/// The jobs of a server.
+/// Jobs that wait or run, and ended jobs whose results are kept. The oldest job is first in `list`.
 pub(crate) struct Jobs {
     archive: Arc<Archive>,
     list: Mutex<VecDeque<Arc<Job>>>,

@@ -79,7 +79,7 @@ fn with_options(fields: RefOr<Schema>) -> RefOr<Schema> {
     RefOr::T(Schema::Object(all))
 }
 
-/// A text to check, with the options of the check. Every field but `text` may be absent and has a default then.
+/// A text to check, with the options of the check. Every field except `text` may be absent, and then has its default.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "it is only described")]
 struct TextFields {
@@ -107,7 +107,7 @@ impl ToSchema for CheckText {
     }
 }
 
-/// Options of the check of a file. Every field may be absent and has a default then.
+/// Options of the check of a file. Every field may be absent, and then has its default.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "it is only described")]
 struct FileFields {

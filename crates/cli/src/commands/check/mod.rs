@@ -216,7 +216,6 @@ impl<T: FnMut(CheckedDocument<'_>) -> Result<(), Failure> + Send> CheckQueue<'_,
     }
 }
 
-/// Checks one document.
 fn check<'d>(
     index: &Index,
     options: &CheckOptions,
@@ -417,7 +416,7 @@ mod tests {
         assert!(!stated(&off).contains("passage") && !stated(&off).contains("max-df"), "{}", stated(&off));
         // Without passages, candidates beyond the limit are missed, too.
         assert!(stated(&off).contains("99.63 %, unless more than 1,000 documents are"), "{}", stated(&off));
-        // No sentence may promise a match whatever the number of candidates is.
+        // Therefore, no sentence may promise that a match is always found.
         for options in [&all, &more, &fewer, &off] {
             assert!(!stated(options).contains("always"), "{}", stated(options));
         }

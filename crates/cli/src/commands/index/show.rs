@@ -117,7 +117,8 @@ pub fn stats(args: &IndexStatsArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Adds the settings of an archive: those that decide what a check finds first, the technical ones under "Details".
+/// Adds the settings of an archive: first the settings that decide what a check finds, then the technical settings
+/// under "Details".
 pub fn add_settings(lines: &mut SummaryLines, settings: &IndexSettings) {
     let passage = counted(settings.passage as u64, settings.spec.shingling.unit().noun());
     lines.line("passages", format!("a check finds shared passages of {passage} or more"));

@@ -119,7 +119,7 @@ impl Kernel {
     /// Panics if the row is empty, or if `rows` does not have one row of the same length per element of `counts`.
     pub fn different_bits_of_rows(self, row: &[u32], rows: &[u32], counts: &mut [u32]) {
         assert!(!row.is_empty(), "a row has at least one word");
-        assert_eq!(rows.len(), row.len() * counts.len(), "one count a row");
+        assert_eq!(rows.len(), row.len() * counts.len(), "one count per row");
         form_of!(self, different_bits_of_rows(row, rows, counts));
     }
 

@@ -1,10 +1,10 @@
 //! The darts of a weighted set: for every register, the name of the dart of smallest rank below the weights.
 //!
-//! [`row`] defines where the darts are. The darts below the weights of a document with ranks up to θ number θ·Σw on
-//! average, for all registers together, and after k·ln k darts one register is still empty on average. So the first row
-//! is the one up to which there are about k·ln k darts. Rows are processed from it down to the lowest row that can hold
-//! darts, and then upwards from it while registers are empty. The result does not depend on the choice of the first and
-//! the last row.
+//! [`row`] defines where the darts are. On average, θ·Σw darts of rank at most θ lie below the weights of a document,
+//! counted over all registers. After k·ln k darts, one register is still empty on average. So the first row is the one
+//! up to which there are about k·ln k darts. Rows are processed from it down to the lowest row that can hold darts, and
+//! then upwards from it while registers are empty. The result does not depend on the choice of the first and the last
+//! row.
 //!
 //! - A row is first screened for all shingles, without a branch. The first gap is −ln(1 − U) ≥ U, so a shingle has a
 //!   dart in the row only if U < w·2ᵇ. The upper 24 bits of a linear hash nearly decide this.
@@ -48,7 +48,7 @@ impl Kernel {
     /// # Panics
     /// Panics if keys and weights differ in length, or if there are no keys.
     pub fn throw(self, elements: Elements<'_>, seed: u64, names: &mut [u32]) {
-        assert_eq!(elements.keys.len(), elements.weights.len(), "one weight an element");
+        assert_eq!(elements.keys.len(), elements.weights.len(), "one weight per element");
         assert!(!elements.keys.is_empty(), "darts are thrown at something");
         match self.0 {
             Kind::Portable => run(elements, seed, names),
@@ -169,7 +169,7 @@ fn look(looks: &[LaneCells], scale: f32, coefficients: (u32, u32)) -> [u32; LANE
     sets
 }
 
-/// Returns the row up to which there are on average from k·ln k + 1 to twice as many darts.
+/// Returns the row up to which the mean number of darts is between n and 2n, where n = k·ln k + 1.
 fn top_row(weights: &[f64], registers: usize) -> i64 {
     // Weights are relative to the largest weight, so the sum is finite. The weights may be added in any order, because
     // the result does not depend on the top row.
@@ -256,8 +256,8 @@ impl Board {
     }
 
     /// Moves every candidate by one gap. If a candidate is still below its limit, it has a dart at the point that it
-    /// reached, and it keeps its lane if another dart may follow. A candidate above its limit stays above it, so
-    /// computing lanes that are not in use changes nothing.
+    /// reached, and it keeps its lane if another dart may follow. Lanes that are not in use are computed, too: the next
+    /// dart of such a lane is not below its limit, so it is ignored.
     #[inline(always)]
     fn throw(&mut self) {
         let registers = self.least.len() as u64;

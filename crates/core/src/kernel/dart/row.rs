@@ -29,14 +29,12 @@ const CELL_STRIDE: u64 = 0xa076_1d64_78bd_642f;
 /// Width of a cell, in weights times 2ᵇ. A cell has the same number of darts on average. Larger cells mean longer
 /// chains of gaps, and smaller cells more chains.
 pub(super) const CELL: f64 = 4.0;
-/// Number of bits of a gap.
 const GAP_BITS: u32 = 32;
 /// Number of bits of a dart's register, and of its rank within its row.
 const FIELD_BITS: u32 = 16;
 /// Number of bits of a [`place`](RawDart::place) below its row: 16 bits of the rank, and 40 bits that break ties.
 const PLACE_BITS: u32 = 56;
 
-/// Returns the salt of a row.
 #[inline(always)]
 pub(super) fn salt(seed: u64, row: i64) -> u64 {
     fmix64(seed.wrapping_add(row.cast_unsigned().wrapping_mul(STRIDE)))

@@ -123,7 +123,8 @@ mod tests {
         }
     }
 
-    /// Gamma(2, 1) has mean and variance 2, its logarithm ψ(2) and ψ′(2), and a uniform number ½ and 1/12.
+    /// The expected mean and variance are 2 and 2 for Gamma(2, 1), ψ(2) and ψ′(2) for its logarithm, and ½ and 1/12 for
+    /// a uniform number.
     #[test]
     fn draws_have_their_distributions() {
         const DRAWS: usize = 1_000_000;

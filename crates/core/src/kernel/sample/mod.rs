@@ -84,8 +84,8 @@ impl Kernel {
     /// # Panics
     /// Panics if `salts` and `out` differ in length, if keys and weights differ in length, or if there are no keys.
     pub fn sample(self, elements: Elements<'_>, salts: &[u64], out: &mut [Sample]) {
-        assert_eq!(salts.len(), out.len(), "one salt a register");
-        assert_eq!(elements.keys.len(), elements.weights.len(), "one weight an element");
+        assert_eq!(salts.len(), out.len(), "one salt per register");
+        assert_eq!(elements.keys.len(), elements.weights.len(), "one weight per element");
         assert!(!elements.keys.is_empty(), "a sample is of something");
         match self.0 {
             Kind::Portable => portable::sample(elements, salts, out),

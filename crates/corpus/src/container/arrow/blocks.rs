@@ -68,7 +68,6 @@ impl BlockWalk {
         Self { schema, shape, dictionaries, batches, rows: 0, remarks }
     }
 
-    /// Adds a message.
     fn add(&mut self, message: &Message<'_>, block: Block) -> Result<(), ArrowError> {
         match message.header_type() {
             MessageHeader::DictionaryBatch => {

@@ -32,7 +32,6 @@ impl BatchBuilder {
         self.records.push(Some(line.strip_prefix(BOM).unwrap_or(line)))
     }
 
-    /// Finishes the batch.
     pub(super) fn finish(self) -> Result<RecordBatch, ArrowError> {
         let rows = self.records.rows;
         let columns =

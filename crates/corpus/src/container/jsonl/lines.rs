@@ -33,7 +33,6 @@ pub(crate) struct Line<'w> {
     pub(crate) content: LineContent<'w>,
 }
 
-/// The content of a line.
 pub(crate) enum LineContent<'w> {
     /// Text, without the line feed.
     Text(&'w str),

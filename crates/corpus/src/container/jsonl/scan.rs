@@ -24,7 +24,6 @@ use crate::sources::{
 };
 use crate::unescape::has_lone_surrogate;
 
-/// A source of lines.
 #[derive(Debug)]
 pub(super) struct LineSource {
     /// The fields whose values are wanted while the source is scanned.

@@ -69,8 +69,8 @@ impl Skeleton {
         whole_characters(&self.bytes).unwrap_or_default()
     }
 
-    /// Returns the bytes of the source inside the string whose opening quote is at the offset `quote` of the
-    /// skeleton; `None` if the string was not left out.
+    /// Returns the byte range, in the source, of the content of a string that was left out; `None` if it was not.
+    /// `quote` is the offset of its opening quote in the skeleton.
     pub(crate) fn omitted(&self, quote: usize) -> Option<Range<u64>> {
         let omitted = self.omitted.iter().find(|omitted| omitted.at == quote + 1)?;
         Some(omitted.inside.clone())
@@ -125,7 +125,6 @@ pub(crate) fn skeleton(reader: &SourceReader, range: Range<u64>) -> Result<Skele
 pub(crate) enum Parsed {
     /// A blank line.
     Blank,
-    /// A record.
     Record(Result<MaybeLong<'static>, Reject>),
     /// A record that holds another long string besides its text, so that the line has to be loaded.
     NeedsAll,

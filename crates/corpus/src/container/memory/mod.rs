@@ -39,7 +39,6 @@ pub(crate) fn format_of(memory: &InMemory) -> Format {
 /// Container of a list of texts.
 pub(super) static TEXTS: MemoryContainer =
     MemoryContainer { format: Format::TEXTS_IN_MEMORY, output_format: Format::JSONL };
-/// Container of a table.
 pub(super) static TABLE: MemoryContainer =
     MemoryContainer { format: Format::TABLE_IN_MEMORY, output_format: Format::ARROW };
 

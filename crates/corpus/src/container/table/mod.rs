@@ -97,7 +97,6 @@ pub(crate) struct Piece {
 }
 
 impl<F> OpenTable<F> {
-    /// Returns the rows of a piece.
     fn piece_rows(&self, piece: usize) -> Range<u64> {
         let first = |piece: usize| self.pieces.get(piece).map_or(self.rows, |piece| piece.first_row);
         first(piece)..first(piece + 1)

@@ -31,8 +31,8 @@ pub(crate) trait TextColumn {
 }
 
 impl<'r> TableRow<'r> {
-    /// Makes a row of these columns, counted from 0. If its text has more bytes than `limit`, texts in lists are left
-    /// out, because a dictionary can make gigabytes of text out of a few bytes.
+    /// Makes the row number `row`, counted from 0, of a table with these text columns. If its text has more bytes than
+    /// `limit`, texts in lists are left out, because a dictionary can make gigabytes of text out of a few bytes.
     pub(crate) fn of(texts: &'r [impl TextColumn], row: usize, id: Option<&'r [u8]>, limit: u64) -> Self {
         let text_bytes = texts.iter().map(|text| text.text_bytes(row)).sum();
         let is_long = text_bytes > limit;

@@ -12,7 +12,6 @@ use super::lists::elements;
 /// Route to a column that can be named.
 #[derive(Clone, Debug)]
 pub(in crate::container) struct ColumnRoute {
-    /// Number of the top-level column.
     pub(in crate::container) root: usize,
     /// Steps from the top-level column to the column.
     pub(in crate::container) steps: Vec<Step>,

@@ -131,7 +131,8 @@ struct CompanionWalk<'r> {
 /// State of an id during the walk.
 #[derive(Default)]
 struct IdState {
-    /// Fate of the records that have or name the id.
+    /// Fate that the id passes on to the records that wait for it; `None` until the walk reaches a decided record that
+    /// has or names the id.
     fate: Option<RecordFate>,
     /// Numbers of the records that have or name the id and wait for a fate.
     waiting: Vec<usize>,
@@ -159,7 +160,7 @@ impl CompanionWalk<'_> {
     /// Spreads fates from decided records to all records that are connected with them.
     fn spread(&mut self, mut decided: Vec<usize>) {
         while !decided.is_empty() {
-            // An id takes the fate of the record that has this id before the fate of records that name it. The
+            // If one decided record has an id and others name it, the id takes the fate of the record that has it. The
             // request of a removed response is therefore removed, even if a kept response names the removed one.
             let own = self.mark(&decided, |record| record.id.as_slice());
             let named = self.mark(&decided, |record| &record.named);

@@ -21,8 +21,9 @@ const SHELF_BYTES: u64 = 48;
 const MEMBER_BYTES: u64 = 8;
 /// Number of bytes of text after which a resumable run ends a batch. The end of a batch is a checkpoint.
 const CHECKPOINT_BYTES: u64 = 256 << 20;
-/// Maximum number of batches that end because of their text. More batches would take too long, because loading a batch
-/// scans all groups.
+/// The text of a batch ends it only above [`CHECKPOINT_BYTES`], and only above all text divided by this number. So
+/// texts end fewer than twice this number of batches. More would take too long, because loading a batch scans all
+/// groups.
 const CHECKPOINTS: u64 = 64;
 
 /// Neighbourhoods that are loaded together.
@@ -181,7 +182,6 @@ pub(crate) enum Meeting<'a> {
     Shelves(ShelvesRef<'a>),
     /// Shelves in a temporary file.
     Large(&'a LargeShelves),
-    /// Pairs.
     Pairs(PairsRef<'a>),
 }
 

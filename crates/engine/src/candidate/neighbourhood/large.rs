@@ -13,7 +13,6 @@ use crate::memory::WorkingMemory;
 /// Shelves of a large neighbourhood, listed by document.
 #[derive(Debug)]
 pub(crate) struct LargeShelves {
-    /// Number of shelves.
     pub(super) shelves: usize,
     /// Index in `list` at which the shelves of each document begin, followed by the end of the list.
     begins: Vec<u64>,

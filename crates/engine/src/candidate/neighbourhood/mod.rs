@@ -49,7 +49,7 @@ enum MeetingSource {
         groups: Groups,
         /// Slot of the document at each place in keeper order.
         slots: Vec<u32>,
-        /// For each neighbourhood, its number of shelves and the number of documents on all these shelves.
+        /// For each neighbourhood, its number of shelves and the sum of the sizes of these shelves.
         counts: Vec<(u32, u64)>,
     },
     /// Candidates were found as pairs. `numbers` has, for each slot, the number of its document in `partners`.

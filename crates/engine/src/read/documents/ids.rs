@@ -101,7 +101,7 @@ impl Documents {
     }
 
     /// Adds to the repeated ids those that equal the place by which another document is named. Returns the first
-    /// document with such an id, and the document that its id names.
+    /// document with such an id, and the document at this place.
     ///
     /// A document with a repeated id is named by its place, which may in turn be the id of another document, and so on.
     /// The search follows these chains. If the id of document B equals the place of document A, the search visits B

@@ -85,7 +85,6 @@ impl<'a> RowReader<'a> {
         std::hint::black_box(sum);
     }
 
-    /// Returns the row of a document.
     pub(crate) fn row(&mut self, document: u32) -> Result<&[u32], Error> {
         if let DocumentLocation::Held(columns, at) = self.documents.find_document(document) {
             return Ok(held(columns, at, self.which));

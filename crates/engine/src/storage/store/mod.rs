@@ -35,7 +35,6 @@ pub(crate) use write::StoreWriter;
 const BLOCK_BYTES: usize = 64 << 10;
 /// Alignment of sections, in bytes.
 const ALIGNMENT: usize = 64;
-/// Number of bytes of the trailer.
 const TRAILER_BYTES: usize = 32;
 
 /// Format of a stored file: its magic, version and name.

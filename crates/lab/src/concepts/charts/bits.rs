@@ -25,7 +25,7 @@ fn bit_chart(title: &str, description: &str, least: f64, forms: &[(&str, String)
 pub(crate) fn b_bit() -> Result<Chart, Error> {
     bit_chart(
         "b-bit minwise hashing at equal storage",
-        "Every halving of the bits a register lowers the curve, down to one bit, which is lowest above one third.",
+        "Every halving of the bits per register lowers the curve, down to one bit, which is lowest above one third.",
         0.01,
         &[
             ("b-bit:8", format!("b-bit:8/minhash:{}", BITS / 8)),
@@ -52,7 +52,7 @@ pub(crate) fn fractional_bit() -> Result<Chart, Error> {
 
 pub(crate) fn xor() -> Result<Chart, Error> {
     bit_chart(
-        "Less than a bit a register, at equal storage",
+        "Less than a bit per register, at equal storage",
         "Each halving lowers the curve at high similarities and raises it at low ones; the curves cross at 0.58, 0.76 and 0.87. \
          Points of an eighth of a bit leave their curve below 0.8, where estimates are clamped.",
         0.002,
@@ -82,13 +82,13 @@ pub(crate) fn connected_bit() -> Result<Chart, Error> {
 pub(crate) fn odd() -> Result<Chart, Error> {
     bit_chart(
         "The odd sketch at equal storage",
-        "With four registers a bit the odd sketch is lowest of all near similarity 1, and useless below 0.7.",
+        "With four registers per bit the odd sketch is lowest of all near similarity 1, and useless below 0.7.",
         0.002,
         &[
             ("b-bit:1", format!("b-bit:1/minhash:{BITS}")),
             ("xor:2", format!("xor:2/minhash:{}", BITS * 4)),
-            ("odd, 1 register a bit", format!("odd:{BITS}/minhash:{BITS}")),
-            ("odd, 4 registers a bit", format!("odd:{BITS}/minhash:{}", BITS * 4)),
+            ("odd, 1 register per bit", format!("odd:{BITS}/minhash:{BITS}")),
+            ("odd, 4 registers per bit", format!("odd:{BITS}/minhash:{}", BITS * 4)),
         ],
     )
 }

@@ -55,7 +55,7 @@ impl Case<'_> {
     }
 }
 
-/// Table of other engines, if any are installed.
+/// Results of the other engines that are installed, as a table.
 pub(super) struct EngineTable {
     peers: Option<Peers>,
     folder: TempDir,

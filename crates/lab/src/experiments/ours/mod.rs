@@ -1,4 +1,4 @@
-//! Experiments of this project: the accuracy of the engine, and the cost of sketches.
+//! Experiments of this project: the accuracy of the engine, and the variance of sketches per byte.
 
 mod beside;
 pub(crate) mod dedup;

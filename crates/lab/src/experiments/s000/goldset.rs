@@ -41,7 +41,8 @@ impl GoldSet {
         let documents = GROUPS[number];
         (0..documents)
             .map(|document| {
-                // The shares are stratified, so that a large group has the distribution of all groups.
+                // The share of each document comes from its own range of quantiles, so that the shares of a large group
+                // are distributed as `SHARES` and `PARTS` state.
                 let share = replaced((document as f64 + random.unit()) / documents as f64);
                 vocabulary.edit(&story, Edit::Substitute(share), &mut random)
             })

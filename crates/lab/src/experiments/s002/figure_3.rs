@@ -50,7 +50,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let mut table = Table::new(
         "variance",
         "Variance times stored bits",
-        &["bits a register", "R", "simulated", "standard error", "delta method", "one bit a register"],
+        &["bits per register", "R", "simulated", "standard error", "delta method", "one bit per register"],
     );
     let mut deviations = Deviations::default();
     for (&(halvings, x), spread) in points.iter().zip(&measured) {
@@ -84,7 +84,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         series.push(line.with_points(marks));
     }
     let picture = chart(
-        "Less than a bit a register, at equal storage",
+        "Less than a bit per register, at equal storage",
         "The curves of half, quarter and eighth bits cross that of one bit at 0.58, 0.70 and 0.80 and lie below it from there on.",
         Axis::linear("similarity R").between(0.4, 1.0),
         Axis::log("variance × stored bits").between(0.005, 20.0),

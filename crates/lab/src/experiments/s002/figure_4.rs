@@ -45,7 +45,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let mut table = Table::new(
         "ratios",
         "Variance of one bit over that of less",
-        &["R", "bits a register", "at equal storage", "expected", "at equal registers"],
+        &["R", "bits per register", "at equal storage", "expected", "at equal registers"],
     );
     let mut checks = vec![];
     for Row { similarity, ratios } in &expected.rows {

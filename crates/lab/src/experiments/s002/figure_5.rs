@@ -197,8 +197,8 @@ fn standard_error(share: &PairShare, parts: &[Part], at: usize, (of, over): (usi
     (squares * n / (n - 1.0)).sqrt()
 }
 
-/// Reports whether the exact precision and recall of a fraction both lie between the values of one bit and of two bits.
-/// Adds both to `between`.
+/// Reports whether precision and recall of the width number `of`, computed exactly, both lie between those of one bit
+/// and of two bits per register. Adds both to `between`.
 fn settled(
     settings: &Settings,
     between: &mut Between,

@@ -57,13 +57,15 @@ struct Trials {
 }
 
 impl Trials {
-    /// Returns the estimates by sketches of the library, of sets that are small in the range of their hash values.
+    /// Returns the similarity of two sets, and its estimates by sketches of the library. The sets are much smaller than
+    /// the range of their hash values.
     fn sparse(&self, fraction: Fraction, similarity: f64) -> Result<(f64, TrialStatistics)> {
         let pair = ShinglePair::of(UNION, (similarity * UNION as f64).round() as usize);
         Ok((similarity, spread(fraction.method(self.registers)?, &pair, self.count)?))
     }
 
-    /// Returns the estimates by ranks of permutations, of sets that fill the share `r` of the range.
+    /// Returns, for each fraction, the similarity of two sets, and its estimates by ranks of permutations. Each set
+    /// fills a share of the range.
     fn dense(&self, fractions: &[Fraction], universe: Universe, point: u64) -> Vec<(f64, TrialStatistics)> {
         let (r, _) = universe.shares();
         let mut estimates = vec![vec![]; fractions.len()];

@@ -81,7 +81,7 @@ impl Taken {
     }
 }
 
-/// Data set with one threshold of similarity.
+/// A panel of the figure: one distribution of similarities, with one threshold.
 struct Panel {
     spread: SimilaritySpread,
     threshold: f64,

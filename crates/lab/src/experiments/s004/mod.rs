@@ -20,7 +20,6 @@ pub(super) const SPACE: &str = "newsgroup-copies/space";
 /// Folder with originals and their edited copies.
 const COPIES: &str = "newsgroup-copies/LSH_Data";
 
-/// Returns the sets of terms of texts.
 pub(super) fn term_sets(files: &[TextFile]) -> Vec<ShingleSet> {
     let mut hashes = vec![];
     files

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result, anyhow};
 
-use super::part::{RunnerReport, TestCounts};
+use crate::part::{RunnerReport, TestCounts};
 use crate::run::shown;
 
 /// Program whose closing lines are parsed.

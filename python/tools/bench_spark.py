@@ -11,6 +11,9 @@ the second compiler. CPU seconds are those of all processes. Numbers of jobs and
 log. Spark logs the bytes that it writes, after compression, so a last run measures the bytes of the job without
 compression (`spark.shuffle.compress=false`).
 
+A run of the job ends when its table of decisions is written. The table is read after the measurement, without Spark. The
+other engines write no result: they return the removed documents to the driver.
+
 The truth is `minwise dedup --candidates sort-merge`, which misses no pair. Recall is the share of the truth's removed
 documents that an engine removes, too. Precision is the share of an engine's removed documents that the truth removes,
 too. With `--only`, only the named engines run, with default settings or those before the colon (`RUNS`), and the truth
@@ -43,6 +46,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -114,23 +118,29 @@ def components(pairs: list[tuple[int, int]]) -> set[int]:
     return {one for one in parent if find(one) != one}
 
 
-def by_minwise(spark: Any, source: str, folder: Path, **limits: int) -> set[int]:
+def by_minwise(spark: Any, source: str, folder: Path, **limits: int) -> None:
     import minwise.spark
 
     df = spark.read.parquet(source)
     result = minwise.spark.dedup(df, text="text", order_by="row", work=str(folder / "work"), audit="off", **limits)
     (folder / "counts.json").write_text(json.dumps(result.summary.as_dict()))
-    return {int(row["id"][1:]) for row in result.decisions.collect()}
 
 
-def by_tasks(spark: Any, source: str, folder: Path) -> set[int]:
+def by_tasks(spark: Any, source: str, folder: Path) -> None:
     """Runs the job as for an input that is too large for the driver."""
-    return by_minwise(spark, source, folder, _here=0)
+    by_minwise(spark, source, folder, _here=0)
 
 
-def by_parts(spark: Any, source: str, folder: Path) -> set[int]:
+def by_parts(spark: Any, source: str, folder: Path) -> None:
     """Runs the job as for an input whose shelves are too large for the driver."""
-    return by_minwise(spark, source, folder, _driver=0)
+    by_minwise(spark, source, folder, _driver=0)
+
+
+def decided(folder: Path) -> set[int]:
+    """Returns the removed documents of a job of ours, from the table of decisions that it has written."""
+    import pyarrow.parquet as pq
+
+    return {int(id[1:]) for id in pq.read_table(folder / "work/decisions", columns=["id"])["id"].to_pylist()}
 
 
 def by_spark_ml(spark: Any, source: str, folder: Path) -> set[int]:
@@ -187,7 +197,8 @@ def by_nothing(spark: Any, source: str, folder: Path) -> set[int]:
     return set()
 
 
-ENGINES = {
+#: Functions that run the engines. They return the removed documents, or None if a table has them.
+ENGINES: dict[str, Callable[[Any, str, Path], set[int] | None]] = {
     "start": by_nothing,
     "minwise.spark": by_minwise,
     "by tasks": by_tasks,
@@ -221,7 +232,9 @@ def worker(name: str, source: str, folder: Path, java: str) -> None:
     spark = session(folder, java)
     removed = ENGINES[name](spark, source, folder)
     spark.stop()
-    (folder / "removed.json").write_text(json.dumps(sorted(removed)))
+    # The result of the job is a table, which is read after the measurement. The other engines return theirs.
+    if removed is not None:
+        (folder / "removed.json").write_text(json.dumps(sorted(removed)))
 
 
 def measured(words: list[str]) -> tuple[float, float]:
@@ -319,7 +332,8 @@ def main(minwise: str, documents: int, check: bool, only: list[str]) -> int:
                 own.mkdir()
                 seconds, cpu = measured([sys.executable, __file__, "--worker", engine, str(folder / "in"), str(own), java])
                 cpus[java, engine] = cpu
-                found, events = set(json.loads((own / "removed.json").read_text())), logged(own)
+                found = decided(own) if engine in OURS else set(json.loads((own / "removed.json").read_text()))
+                events = logged(own)
                 show(engine, seconds, cpu, events, found)
                 if engine not in OURS:
                     continue

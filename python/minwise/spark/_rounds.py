@@ -100,7 +100,7 @@ class Rounds:
         return False
 
     def run_here(self, texts: Any) -> bool:
-        """Runs all rounds on the driver, with the texts of documents on shelves (`rank`, `text`, `size`).
+        """Runs all rounds on the driver, with the texts of documents on shelves (`rank`, `text`, `size`, `sketch`).
 
         Returns False if a round has too many pairs for the driver. Then the rounds must begin anew with another object.
         """
@@ -275,6 +275,8 @@ class DriverRounds(Rounds):
     def take_sizes(self, sizes: Any) -> None:
         import pyarrow.compute as pc
 
+        # Rows without a rank key have the sums of batches.
+        sizes = sizes.select(["rank", "size"]).filter(pc.is_valid(sizes["rank"]))
         self.driver.take_sizes(sizes)
         self._has_sizes = True
         self.totals["bytes"] = pc.sum(sizes["size"]).as_py() or 0
@@ -337,24 +339,20 @@ class DriverRounds(Rounds):
     def run_here(self, texts: Any) -> bool:
         import pyarrow as pa
 
-        self.take_sizes(texts.select(["rank", "size"]))
+        self.take_sizes(texts)
         task = _tasks._task(self.job)
-        # The driver makes the sketches itself, because sending them would take as long as making them.
-        texts = pa.Table.from_batches([pa.record_batch(task.fill(batch, False)) for batch in texts.to_batches(10_000)], texts.schema)
-        texts = texts.select(["rank", "text", "sketch"]).combine_chunks()
-        at = {rank: row for row, rank in enumerate(texts["rank"].to_pylist())}
         while True:
             number, began, undecided = self.totals["rounds"] + 1, time.monotonic(), self.undecided()
-            listed, wanted, blocks = self.driver.next_round(self._similar)
+            listed, _, blocks = self.driver.next_round(self._similar)
             if not len(listed) and not len(blocks):
                 return True
             if len(blocks) or len(listed) > HERE_PAIRS:
                 return False
-            pairs, documents = (_by_bucket(pa.table(pa.record_batch(one))) for one in (listed, wanted))
             found, compared = [], 0
-            for own, needed in zip(pairs, documents):
-                rows = pa.array([at[rank] for rank in needed["rank"].to_pylist()], pa.int64())
-                made, screened = task.similarities(texts.take(rows), own, False, True)
+            # Every bucket gets all texts, because choosing its own would copy them. Its shingle sets are made for its
+            # pairs only, and dropped after it.
+            for own in _by_bucket(pa.table(pa.record_batch(listed))):
+                made, screened = task.similarities(texts, own, False, True)
                 found.append(pa.record_batch(made))
                 compared += screened
             self._similar = pa.Table.from_batches(found)

@@ -41,6 +41,9 @@ SMALL_HASHES = 1_000_000
 #: keys takes some 500 MB.
 HERE_KEYS = 5_000_000
 
+#: Maximum number of rows of a batch whose sketches the driver makes.
+DRIVER_ROWS = 10_000
+
 #: Values of the column `kind` in the table of sketches.
 WITH_SHINGLES, WITHOUT_SHINGLES, NULL, TOO_SHORT, TOO_LONG = range(5)
 #: Code and message of a rejected row, by its kind. The codes are the same as in `rejects.jsonl` and in the log.
@@ -73,6 +76,22 @@ def check_executors(spark: Any, job: Job, version: str, fingerprint: int) -> dic
     return found
 
 
+def readings(df: Any, against: Any, columns: Columns, ids: bool = False) -> list[tuple[Any, bool]]:
+    """Returns the columns of the inputs, and of the references if there are any, each with whether they are references.
+
+    Only the first reading has `ids`.
+    """
+    read = [(selected(df, columns), False)]
+    if against is not None:
+        read.append((selected(against, for_references(columns)), True))
+    return read if ids else [(rows.drop("id"), given) for rows, given in read]
+
+
+def united(frames: list[Any]) -> Any:
+    """Returns the rows of one DataFrame or of two."""
+    return frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
+
+
 def frequent_shingles(
     df: Any, against: Any, columns: Columns, job: Job, max_df: str, most: int
 ) -> tuple[bytes, tuple[int, int]]:
@@ -88,10 +107,7 @@ def frequent_shingles(
     from .._minwise import spark_allowed
 
     def over(make: Any, schema: str) -> Any:
-        rows = selected(df, columns).drop("id").mapInArrow(make(job, False), schema)
-        if against is None:
-            return rows
-        return rows.unionByName(selected(against, for_references(columns)).drop("id").mapInArrow(make(job, True), schema))
+        return united([rows.mapInArrow(make(job, given), schema) for rows, given in readings(df, against, columns)])
 
     documents, first = 0, None
     if "." in max_df:
@@ -139,11 +155,8 @@ def refuse_left_out(counted: Any, most: int, max_df: str) -> None:
 
 def sketch_rows(df: Any, against: Any, columns: Columns, job: Job) -> Any:
     """Returns the table of sketches, with one row per row of the inputs and of the references."""
-    rows = selected(df, columns).mapInArrow(_tasks.sketcher(job, False), _tasks.SKETCHES)
-    if against is not None:
-        references = selected(against, for_references(columns))
-        rows = rows.unionByName(references.mapInArrow(_tasks.sketcher(job, True), _tasks.SKETCHES))
-    return rows
+    read = readings(df, against, columns, ids=True)
+    return united([rows.mapInArrow(_tasks.sketcher(job, given), _tasks.SKETCHES) for rows, given in read])
 
 
 def sketches(work: Work, df: Any, against: Any, columns: Columns, job: Job, keep: str) -> dict[str, Any]:
@@ -156,15 +169,46 @@ def sketches(work: Work, df: Any, against: Any, columns: Columns, job: Job, keep
             names.append(name)
             places.append((begin, begin + bytes))
         begin += bytes
-    # Each task returns its sums and the driver adds them up. An aggregation would need a shuffle, which is one more
-    # job.
-    counted = table.select("size", "rank", "id", "kind", "given").mapInArrow(_tasks.summer(places), _tasks.SUMS).collect()
+    sum_up, columns_of = _tasks.summer(places), ["size", "rank", "id", "kind", "given"]
+    here = sketches_here(work)
+    if here is None:
+        # Each task returns its sums and the driver adds them up. An aggregation would need a shuffle, which is one more
+        # job.
+        counted = [row.asDict() for row in table.select(*columns_of).mapInArrow(sum_up, _tasks.SUMS).collect()]
+    else:
+        counted = [row for sums in sum_up(in_batches(here.select(columns_of))) for row in sums.to_pylist()]
     unranked = [{"keep": name, "documents": sum(row["unranked"][at] for row in counted)} for at, name in enumerate(names)]
     sums = {name: sum(row[name] for row in counted) for name in ("rows", "bytes", "key_bytes")}
     unranked = [one for one in unranked if one["documents"]]
     for one in unranked:
         log.warning("%s documents have no value that `%s` can rank; they come after all others", f"{one['documents']:,}", one["keep"])
     return {**sums, "unranked": unranked}
+
+
+def sketches_here(work: Work) -> Any:
+    """Returns the table of sketches, without whole sketches, if it is small and the driver can open its files. Returns
+    None otherwise. `groups` drops the table from memory.
+
+    Reading files takes a small part of the CPU time of the Spark jobs that count and fetch the rows.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if "sketches" not in work.memory:
+        files = [pq.ParquetFile(path) for path in work.files("sketches", _tasks.SKETCHES)]
+        rows, size = sum(file.metadata.num_rows for file in files), sum(uncompressed(file.metadata) for file in files)
+        if not files or rows > SMALL_HASHES or size > ANSWER_BYTES:
+            return None
+        names = [name for name in files[0].schema_arrow.names if name != "sketch"]
+        work.memory["sketches"] = pa.concat_tables(file.read(columns=names, use_threads=False) for file in files)
+    return work.memory["sketches"]
+
+
+def uncompressed(metadata: Any) -> int:
+    """Returns the bytes of the columns of a Parquet file before compression, without whole sketches."""
+    groups = [metadata.row_group(at) for at in range(metadata.num_row_groups)]
+    chunks = [group.column(at) for group in groups for at in range(group.num_columns)]
+    return sum(int(chunk.total_uncompressed_size) for chunk in chunks if chunk.path_in_schema != "sketch")
 
 
 def copies_of(work: Work) -> Any:
@@ -209,6 +253,7 @@ def groups_here(work: Work) -> Any:
     """
     if "groups" not in work.memory and (work.counts("groups") or {}).get("is_table") is False:
         group_here(work)
+        work.memory.pop("sketches", None)
     return work.memory.get("groups")
 
 
@@ -221,7 +266,8 @@ def group_here(work: Work) -> None:
 
     from .._minwise import spark_group, spark_sort
 
-    rows = work.table("sketches", _tasks.SKETCHES).drop("sketch").toArrow()
+    rows = sketches_here(work)
+    rows = work.table("sketches", _tasks.SKETCHES).drop("sketch").toArrow() if rows is None else rows
     packed = pa.table(pa.record_batch(spark_sort(rows, 1)))
     parts = packed["part"].to_pylist()
     found = [pa.record_batch(spark_group(part, 1, packed.slice(at, 1).select(["rows"]))) for at, part in enumerate(parts)]
@@ -252,6 +298,7 @@ def groups(
     else:
         group_here(work)
         found = work.memory["groups"].filter(pc.equal(work.memory["groups"]["what"], COUNT))
+    work.memory.pop("sketches", None)
     counts: dict[int, int] = {}
     for key, number in zip(found["key"].to_pylist(), found["number"].to_pylist()):
         before = counts.get(key, 0)
@@ -318,11 +365,8 @@ def refuse_equal_ranks(table: Any, order_by: tuple[str, ...]) -> None:
 
 def again(df: Any, against: Any, columns: Columns, job: Job, needed: bytes | None, sketches: bool = True, parities: bool = False) -> Any:
     """Reads the input another time. Returns rows of the schema `TEXTS`, and a row with the sums of each batch."""
-    rows = selected(df, columns).drop("id").mapInArrow(_tasks.reader(job, False, needed, sketches, parities), _tasks.TEXTS)
-    if against is not None:
-        references = selected(against, for_references(columns)).drop("id")
-        rows = rows.unionByName(references.mapInArrow(_tasks.reader(job, True, needed, sketches, parities), _tasks.TEXTS))
-    return rows
+    read = [(rows, _tasks.reader(job, given, needed, sketches, parities)) for rows, given in readings(df, against, columns)]
+    return united([rows.mapInArrow(reader, _tasks.TEXTS) for rows, reader in read])
 
 
 def input_of(sums: Any) -> tuple[int, int]:
@@ -352,7 +396,8 @@ def texts(work: Work, df: Any, against: Any, columns: Columns, job: Job, rounds:
     if number <= SMALL_HASHES:
         # The sums and the sizes are fetched together, because two Spark jobs would take longer.
         sizes = fetched_whole(table.select("rank", "size", "content"), number * (rounds.key_bytes + 24), "rank")
-        rounds.take_sizes(without_sums(sizes, before))
+        check_sums(sizes, before)
+        rounds.take_sizes(sizes)
     else:
         refuse_another_reading(input_of(table), before)
     return {"texts": number}
@@ -361,24 +406,34 @@ def texts(work: Work, df: Any, against: Any, columns: Columns, job: Job, rounds:
 def texts_here(df: Any, against: Any, columns: Columns, job: Job, ranks: Any, number: int, before: tuple[int, int]) -> Any:
     """Reads a small input a second time.
 
-    Returns the texts of documents on shelves as an Arrow table, which is not written to the folder.
+    Returns the texts and sketches of documents on shelves as an Arrow table, which is not written to the folder. Rows
+    without a rank key have the sums of batches.
     """
-    rows = again(df, against, columns, job, bytes(SparkTask.hashes(ranks)), sketches=False)
-    table = without_sums(rows.toArrow(), before)
+    import pyarrow as pa
+
+    # Tasks choose the texts. Fetching all texts of the input and choosing on the driver took as much CPU time.
+    rows = again(df, against, columns, job, bytes(SparkTask.hashes(ranks)), sketches=False).toArrow()
+    check_sums(rows, before)
+    # The driver makes the sketches, because sending them would take as long as making them.
+    task = _tasks._task(job)
+    parts = [pa.record_batch(task.fill(batch, False)) for batch in in_batches(rows)]
     log.info("texts: texts %s", f"{number:,}")
-    return table
+    return pa.Table.from_batches(parts)
 
 
-def without_sums(table: Any, before: tuple[int, int]) -> Any:
-    """Returns the rows of a second reading without the sums of batches.
+def in_batches(table: Any) -> list[Any]:
+    """Cuts an Arrow table into batches of at most `DRIVER_ROWS` rows. A table without rows is one batch."""
+    import pyarrow as pa
 
-    Raises an error if the sums differ from the first reading.
-    """
+    return table.to_batches(DRIVER_ROWS) or [pa.RecordBatch.from_pylist([], table.schema)]
+
+
+def check_sums(table: Any, before: tuple[int, int]) -> None:
+    """Raises an error if the sums of a second reading, in the rows without a rank key, differ from the first reading."""
     import pyarrow.compute as pc
 
-    sums = table.filter(pc.is_null(table["rank"]))
+    sums = table.select(["size", "content"]).filter(pc.is_null(table["rank"]))
     refuse_another_reading((sum(sums["size"].to_pylist()), wrapped(sum(sums["content"].to_pylist()))), before)
-    return table.filter(pc.is_valid(table["rank"]))
 
 
 def refuse_another_reading(now: tuple[int, int], before: tuple[int, int]) -> None:

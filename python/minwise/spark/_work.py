@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from .._errors import InputError, SettingError
 from ._tasks import BATCH_BYTES
@@ -28,6 +30,8 @@ MESSAGE_BYTES = 8 << 20
 #: Maximum bytes of a table that are fetched from Spark in one answer. Classic Spark refuses more than
 #: `spark.driver.maxResultSize`, 1 GiB by default.
 ANSWER_BYTES = 256 << 20
+#: Maximum number of files of a table that the driver opens itself.
+MOST_FILES = 1_000
 #: Version of the tables in a folder.
 FORMAT = 6
 
@@ -225,6 +229,22 @@ class Work:
             part.write.mode("append" if begin else "overwrite").parquet(self.at(name))
             schema = part.schema
         return self.table(name, schema)
+
+    def files(self, name: str, schema: Any) -> list[str]:
+        """Returns the paths of the files of a table if the table is small and the driver can open all of them.
+
+        Otherwise, returns an empty list. Names of files that Spark writes are unique, so a path that exists here is no file
+        of another machine.
+        """
+        try:
+            links = [urlsplit(link) for link in self.table(name, schema).inputFiles()]
+        except Exception:  # noqa: BLE001
+            # Engines may lack this call, which only saves time.
+            return []
+        paths = [unquote(link.path) for link in links]
+        is_here = len(links) <= MOST_FILES and all(link.scheme == "file" and not link.netloc for link in links)
+        is_here = is_here and all(map(os.path.isfile, paths)) and sum(map(os.path.getsize, paths)) <= ANSWER_BYTES
+        return paths if is_here else []
 
     def table(self, name: str, schema: Any) -> Any:
         # The schema is given, because an empty table may have no file to read it from.

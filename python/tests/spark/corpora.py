@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import minwise
+import minwise.spark
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -197,3 +198,31 @@ def assert_same(found: Decided, expected: Decided) -> None:
         assert found[id][0] == of, id
         # The tolerance is needed because reports round to six digits.
         assert abs(found[id][1] - similarity) < 1e-6, id
+
+
+#: Columns of all kinds that can order rows, as expressions of a row number `n`.
+KINDS = {
+    "date": "date_add(date'1969-12-30', n div 9)",
+    "truth": "n % 2 = 0",
+    "time": "timestamp_micros(cast(n as bigint) * 1000003)",
+    "local": "cast(timestamp_micros(cast(n as bigint) * 1000003) as timestamp_ntz)",
+    "decimal": "cast(n as decimal(12, 3))",
+    "float": "cast(n as float)",
+    "text_of": "cast(n as string)",
+    "bytes": "cast(cast(n as string) as binary)",
+    "missing": "if(n % 3 = 0, null, n)",
+}
+
+
+def check_second_reading(spark: Any, work: Path) -> None:
+    """Checks a job with references whose order has columns of all kinds: both readings must make the same rank keys. The
+    folder of the job is a URL.
+    """
+    texts, columns = generated(60), [f"{value} as `{name}`" for name, value in KINDS.items()]
+    df = spark.createDataFrame([(text, number) for number, text in enumerate(texts)], "text string, n int").selectExpr("text", "n", *columns)
+    settings: dict[str, Any] = {"text": "text", "order_by": list(KINDS), "keep": "newest:time", "audit": "off"}
+    result = minwise.spark.dedup(df.where("n >= 20"), against=df.where("n < 20"), work=work.as_uri(), **settings)
+    expected = minwise.dedup(texts[20:][::-1], against=texts[:20])
+    assert (work / "decisions").exists() and not (work / "texts").exists()
+    assert [row["n"] for row in result.kept.select("n").orderBy("n").collect()] == [59 - at for at, stays in enumerate(expected.kept_mask) if stays][::-1]
+    assert 0 < result.summary.removed == expected.summary.removed

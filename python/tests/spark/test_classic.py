@@ -15,7 +15,7 @@ import minwise.spark
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from corpora import CORPORA, LARGE, STATED, Command, assert_same, decided_by, rows_of
+from corpora import CORPORA, LARGE, STATED, Command, assert_same, check_second_reading, decided_by, rows_of
 from minwise.spark import _tasks, _verify, _work
 
 
@@ -216,11 +216,16 @@ def test_every_task_goes_through_the_check(monkeypatch: pytest.MonkeyPatch) -> N
         namer(None)
 
 
-def test_texts_that_are_no_utf_8_are_repaired(classic: Any, tmp_path: Path) -> None:
+def test_a_second_reading_makes_the_same_rank_keys(classic: Any, tmp_path: Path) -> None:
+    check_second_reading(classic, tmp_path / "work")
+
+
+@pytest.mark.parametrize("limits", [{}, {"_here": 0}], ids=["driver", "tasks"])
+def test_texts_that_are_no_utf_8_are_repaired(classic: Any, tmp_path: Path, limits: dict[str, int]) -> None:
     """Texts with invalid UTF-8 are repaired, because Spark does not check the bytes of a text."""
     rows = [(b"one text of six words here " + bad, number) for number, bad in enumerate((b"\xff", b"\xfe", b"\xc3\x28", b"ok"))]
     df = classic.createDataFrame(rows, "bytes binary, row bigint").selectExpr("cast(bytes as string) as text", "row")
-    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", _here=0)
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", **limits)
     expected = minwise.dedup([text.decode("utf-8", "replace") for text, _ in rows])
     assert result.summary.removed == expected.summary.removed > 0
     assert [row["row"] for row in result.kept.orderBy("row").collect()] == [row for row, stays in enumerate(expected.kept_mask) if stays]

@@ -406,3 +406,15 @@ def test_buckets_are_cut_by_the_bytes_of_texts() -> None:
         assert sum(row["size"] for row in texts if row["bucket"] == bucket) <= SPARK_BUCKET_BYTES == 64 << 20
         assert len(set(here)) == len(here)
         assert {row[end] for row in pairs if row["bucket"] == bucket for end in ("a", "c")} == set(here)
+
+
+def test_a_text_without_shingles_is_left_out() -> None:
+    """Texts are chosen by hashes of rank keys, so a text that stands on no shelf may be among them. It has no sketch if
+    it has no shingles."""
+    ranks = [bytes([1, number]) for number in range(3)]
+    texts = ["one text of six words here", "", "one text of six words here"]
+    filled = pa.table(pa.record_batch(TASK.fill(pa.table({"rank": pa.array(ranks, pa.binary()), "text": texts, "size": [0] * 3, "content": [0] * 3}), False)))
+    assert filled["sketch"].null_count == 1
+    pairs = pa.table({"a": pa.array(ranks[:1], pa.binary()), "c": pa.array(ranks[2:], pa.binary())})
+    found, compared = TASK.similarities(filled, pairs, False, True)
+    assert pa.table(pa.record_batch(found))["similarity"].to_pylist() == [1.0] and compared == 1

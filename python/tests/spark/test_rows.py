@@ -13,7 +13,7 @@ import minwise.spark
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from corpora import Command, assert_same, decided_by, generated, rows_of
+from corpora import Command, assert_same, check_second_reading, decided_by, generated, rows_of
 
 
 def test_repeated_ids_are_numbered_in_keeper_order(sail: Any, command: Command, tmp_path: Path) -> None:
@@ -113,6 +113,10 @@ def test_rank_keys_sort_as_their_columns(sail: Any, kind: str, values: list[Any]
     order = [int(row["id"]) for row in sorted(sketched, key=lambda row: bytes(row["rank"]))]
     expected = list(range(len(rows)))
     assert order == (expected if keep == "first" else expected[::-1])
+
+
+def test_a_second_reading_makes_the_same_rank_keys(sail: Any, tmp_path: Path) -> None:
+    check_second_reading(sail, tmp_path / "work")
 
 
 @pytest.mark.parametrize("kind", ["timestamp", "timestamp_ntz"])

@@ -621,12 +621,14 @@ impl PySparkTask {
             for row in 0..batch.num_rows() {
                 let (Some(rank), Some(text)) = (bytes_at(rank, row), arrow_text(text, row)) else { continue };
                 if let Entry::Vacant(place) = places.entry(rank) {
-                    place.insert(sets.len());
-                    sets.push((text, OnceCell::new()));
                     if let Some(sketch) = sketch {
-                        self.words(bytes_at(sketch, row).unwrap_or_default(), &mut words)?;
+                        // A text without shingles is on no shelf. It is here if its rank key has the hash of another.
+                        let Some(sketch) = bytes_at(sketch, row) else { continue };
+                        self.words(sketch, &mut words)?;
                         sketches.extend_from_slice(&words);
                     }
+                    place.insert(sets.len());
+                    sets.push((text, OnceCell::new()));
                 }
             }
         }

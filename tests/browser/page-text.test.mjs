@@ -106,6 +106,15 @@ test('a share is cut, not rounded', async () => {
   assert.deepEqual(shown, ['0', '29', '50', '49.9', '99.9', '100'].map((number) => `${number}\u00a0%`));
 });
 
+test('counts have commas, as those of the command', async () => {
+  const shown = await inPage('format.js', ({ module }) => [
+    ...[0, 999, 1000, 1234567].map(module.count),
+    module.counted(4429, 'shingle'),
+    module.counted(1, 'word'),
+  ]);
+  assert.deepEqual(shown, ['0', '999', '1,000', '1,234,567', '4,429\u00a0shingles', '1\u00a0word']);
+});
+
 test('an excerpt ends at a word', async () => {
   const texts = {
     'one two three': 'one two…',

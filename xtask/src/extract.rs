@@ -94,10 +94,29 @@ fn row(minwise: &Path, name: &str, text: &Path, kind: &str, document: &Path) -> 
             "text",
         ],
     )?;
-    let value = |label: &str| {
-        let line = compared.lines().find_map(|line| line.strip_prefix(label));
-        line.and_then(|rest| rest.split_whitespace().next()).unwrap_or("none").to_owned()
-    };
-    println!("| {name} | {kind} | {} | {} | {} |", value("jaccard"), value("A in B"), value("B in A"));
+    let [similarity, found, extra] = ["similarity", "A in B", "B in A"].map(|label| value(&compared, label));
+    println!("| {name} | {kind} | {} | {} | {} |", similarity?, found?, extra?);
     Ok(())
+}
+
+/// Returns the number in parentheses in a line that `minwise compare` prints.
+fn value(compared: &str, label: &str) -> Result<String> {
+    let line = compared.lines().find(|line| line.starts_with(label));
+    let number = line
+        .and_then(|line| line.split_once('(')?.1.split([',', ' ']).find(|word| word.starts_with(['0', '1'])));
+    Ok(number.with_context(|| format!("`minwise compare` prints no `{label}`:\n{compared}"))?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// If the labels changed, the table would be empty without an error.
+    #[test]
+    fn values_are_those_in_parentheses() {
+        let compared = "A            a.txt\nsimilarity   42.8 % (Jaccard 0.427918, exact)\nA in B       53.8 % of A appears in B (0.538462, exact)\n";
+        assert_eq!(value(compared, "similarity").unwrap(), "0.427918");
+        assert_eq!(value(compared, "A in B").unwrap(), "0.538462");
+        assert!(value(compared, "B in A").is_err());
+    }
 }

@@ -860,13 +860,14 @@ pub struct RunArgs {
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub struct OutputOptions {
     /// Print errors and warnings only: no progress and no summary.
-    #[arg(long, short, help_heading = "Messages")]
+    // `-qq` and `-vv` are habits from other programs, so repetitions are accepted.
+    #[arg(long, short, overrides_with = "quiet", help_heading = "Messages")]
     pub quiet: bool,
 
     /// List the skipped files, each with its reason. In folders and globs, Minwise skips system files such as `.DS_Store` and
     /// `Thumbs.db`, lock files such as `~$report.docx`, marker files such as `_SUCCESS`, empty documents, and binary files of
     /// unknown format.
-    #[arg(long, short, conflicts_with = "quiet", help_heading = "Messages")]
+    #[arg(long, short, conflicts_with = "quiet", overrides_with = "verbose", help_heading = "Messages")]
     pub verbose: bool,
 
     /// Write messages to standard error in this format.
@@ -878,10 +879,17 @@ pub struct OutputOptions {
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub struct QuietOptions {
     /// Print errors and warnings only: no progress and no summary.
-    #[arg(long, short, help_heading = "Messages")]
+    #[arg(long, short, overrides_with = "quiet", help_heading = "Messages")]
     quiet: bool,
 
-    #[arg(long, short, conflicts_with = "quiet", help_heading = "Messages", hide = true)]
+    #[arg(
+        long,
+        short,
+        conflicts_with = "quiet",
+        overrides_with = "verbose",
+        help_heading = "Messages",
+        hide = true
+    )]
     verbose: bool,
 
     /// Write messages to standard error in this format.

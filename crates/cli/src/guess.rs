@@ -5,19 +5,25 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Command, CommandFactory, ValueEnum};
+use clap::{ArgAction, Command, CommandFactory, ValueEnum};
 use clap_complete::Shell;
 use minwise_corpus::visible;
 
 use crate::args::Args;
 
 /// Options of other programs, each with the option of `minwise` that has the same effect.
-const OPTIONS: [(&[&str], &str); 13] = [
+const OPTIONS: [(&[&str], &str); 19] = [
     (&["column", "columns", "field", "text", "text-column", "text-key", "content-field"], "text-field"),
     (&["id", "id-column", "key", "id-key"], "id-field"),
     (&["similarity", "min-similarity", "min-score", "cutoff", "jaccard-threshold"], "threshold"),
     (&["num-perm", "num-hashes", "permutations", "hashes", "perms"], "registers"),
     (&["ngram", "ngrams", "n-gram", "n-grams", "ngram-size", "shingles", "shingle-size"], "shingle"),
+    (&["output-format", "out-format"], "format"),
+    (&["silent", "no-progress", "progress"], "quiet"),
+    (&["debug", "trace", "info"], "verbose"),
+    (&["memory-limit", "max-memory", "ram"], "memory"),
+    (&["simulate", "noop", "no-op", "check"], "dry-run"),
+    (&["field-separator"], "delimiter"),
     (&["jobs", "workers", "num-workers", "num-proc", "cores", "parallel"], "threads"),
     (&["out", "outfile", "output-file", "output-path", "output-dir", "dest"], "output"),
     (&["overwrite", "replace", "yes"], "force"),
@@ -28,20 +34,48 @@ const OPTIONS: [(&[&str], &str); 13] = [
     (&["port", "host", "bind", "address", "addr"], "listen"),
 ];
 
+/// Letters that people try as options, each with the option that they mean.
+const LETTERS: [(char, &str); 6] = [
+    ('t', "threshold"),
+    ('f', "force"),
+    ('n', "dry-run"),
+    ('m', "memory"),
+    ('d', "delimiter"),
+    ('k', "keep"),
+];
+
+/// Options of other programs for which no option is needed, each with the words that explain why.
+const NEEDLESS: [(&[&str], &str); 4] = [
+    (
+        &["input", "inputs", "in", "file", "files", "i"],
+        "inputs have no option: type their names after the command",
+    ),
+    (&["recursive", "r", "R"], "a folder is read with all folders in it"),
+    (&["glob", "include", "g"], "a pattern is an input in quotation marks, such as `'crawl/**/*.jsonl'`"),
+    (&["stdin"], "`-` in the place of a file is standard input"),
+];
+
 /// Commands of other programs, each with the command or option of `minwise` that replaces it.
-const COMMANDS: [(&[&str], &str); 8] = [
+const COMMANDS: [(&[&str], &str); 13] = [
     (&["version"], "--version"),
+    (&["?", "/?", "usage"], "help"),
+    (&["completion", "completions", "generate-shell-completion"], "generate completions"),
+    (&["man", "manual", "manpage", "manpages"], "generate man"),
+    (&["add", "insert", "import", "ingest"], "index add"),
     (&["unique", "uniq", "distinct", "clean", "remove", "run"], "dedup"),
     (&["diff", "cmp"], "compare"),
     (&["similar", "similarity", "duplicates", "list", "find"], "pairs"),
     (&["search", "query", "lookup"], "check"),
-    (&["archive", "create", "add"], "index"),
+    (&["archive"], "index"),
+    (&["create", "init", "new"], "index create"),
     (&["server", "web", "ui", "start"], "serve"),
     (&["tune", "params", "parameters"], "plan"),
 ];
 
 /// Subcommands that other programs have for archives, each with the words to type after `minwise`.
-const INDEX_COMMANDS: [(&[&str], &str); 4] = [
+const INDEX_COMMANDS: [(&[&str], &str); 6] = [
+    (&["update", "insert", "ingest"], "index add DIR FILE"),
+    (&["rebuild", "optimize", "vacuum"], "index compact DIR"),
     (&["search", "find", "ls"], "index list DIR --search TEXT"),
     (&["query", "lookup", "match"], "check FILE --index DIR"),
     (&["delete", "rm", "drop"], "index remove DIR ID"),
@@ -59,14 +93,24 @@ pub fn hint(error: &clap::Error, typed: &[OsString]) -> Option<String> {
         (Some(ContextValue::Strings(missing)), ErrorKind::MissingRequiredArgument) => {
             let is_alone = |wanted: &str| matches!(missing.as_slice(), [one] if one == wanted);
             return match first {
+                _ if typed.len() == 2 && typed[1] == "help" => Some(format!("`minwise help {first}` prints the help")),
                 _ if missing.iter().any(|one| one == "<INPUT>...") => {
                     Some("`-` in the place of a file is standard input".to_owned())
                 }
-                "dedup" if is_alone("--output <OUT>") => Some(
-                    "`--output FILE` names the file to write, `--output -` is standard output, and `--dry-run` writes nothing"
+                "dedup" if is_alone("--output <OUT>") => Some(match typed {
+                    // People who think of `cp` name the output last.
+                    [_, .., input, output]
+                        if Path::new(input).exists()
+                            && !Path::new(output).exists()
+                            && !output.to_string_lossy().starts_with('-') =>
+                    {
+                        let output = output.to_string_lossy();
+                        format!("`--output {}` writes to a file of this name", visible(&output))
+                    }
+                    _ => "`--output FILE` names the file to write, `--output -` is standard output, and `--dry-run` writes nothing"
                         .to_owned(),
-                ),
-                "check" if is_alone("--index <DIR>") => {
+                }),
+                "check" | "serve" if is_alone("--index <DIR>") => {
                     Some("`--index DIR` names the folder of the archive".to_owned())
                 }
                 _ => None,
@@ -76,6 +120,43 @@ pub fn hint(error: &clap::Error, typed: &[OsString]) -> Option<String> {
             if first == "serve" && !folder.starts_with('-') =>
         {
             return Some(format!("`minwise serve --index {}` serves this archive", visible(folder)));
+        }
+        (Some(ContextValue::String(number)), ErrorKind::UnknownArgument)
+            if first == "plan" && number.parse::<f64>().is_ok() =>
+        {
+            return Some(format!("`minwise plan --threshold {}` plans for this threshold", visible(number)));
+        }
+        (Some(ContextValue::String(third)), ErrorKind::UnknownArgument)
+            if first == "compare" && !third.starts_with('-') =>
+        {
+            return Some(
+                "two documents are compared; `minwise pairs` finds the similar pairs of many".to_owned(),
+            );
+        }
+        (Some(ContextValue::String(option)), ErrorKind::UnknownArgument)
+            if first == "check" && (option == "--output" || option == "-o") =>
+        {
+            return Some(
+                "matches go to standard output, and `--report FILE` writes a page of them".to_owned(),
+            );
+        }
+        (Some(ContextValue::String(option)), ErrorKind::UnknownArgument)
+            if typed.first().is_some_and(|word| word.to_string_lossy().starts_with(option.as_str())) =>
+        {
+            // The option stands before the command, and only the command has it.
+            let all = Args::command();
+            let command = typed.iter().find_map(|word| all.find_subcommand(word))?;
+            let has_it = command.get_arguments().any(|arg| is_spelled(arg, option));
+            return has_it.then(|| {
+                format!("`{option}` follows the command: `minwise {} {option}`", command.get_name())
+            });
+        }
+        (Some(ContextValue::String(argument)), ErrorKind::InvalidValue) if argument == "<SHELL>" => {
+            let shell = Path::new(text(ContextKind::InvalidValue)?).file_stem()?.to_str()?;
+            let shell = Shell::from_str(shell, true).ok()?;
+            return Some(format!(
+                "`minwise generate completions {shell}` prints the completions of this shell"
+            ));
         }
         (_, ErrorKind::UnknownArgument) => {
             let is_file =
@@ -87,11 +168,8 @@ pub fn hint(error: &clap::Error, typed: &[OsString]) -> Option<String> {
         }
         _ => {}
     }
-    if let Some(option) = text(ContextKind::InvalidArg).and_then(|word| word.strip_prefix("--")) {
-        let known = named(&OPTIONS, option)?;
-        let has_it =
-            subcommand(&Args::command(), typed).get_arguments().any(|arg| arg.get_long() == Some(known));
-        return has_it.then(|| format!("`--{option}` is called `--{known}` here"));
+    if let Some(option) = text(ContextKind::InvalidArg).filter(|word| word.starts_with('-')) {
+        return of_option(option, &subcommand(&Args::command(), typed));
     }
     let word = text(ContextKind::InvalidSubcommand)?;
     if first == "generate" && Shell::from_str(word, true).is_ok() {
@@ -104,24 +182,111 @@ pub fn hint(error: &clap::Error, typed: &[OsString]) -> Option<String> {
     if first != word {
         return None;
     }
-    if word.contains(['.', '/']) || Path::new(word).exists() {
+    let resembles_file = word.contains(['.', '/']) && !word.contains(|c: char| c.is_whitespace() || c == '?');
+    if resembles_file || Path::new(word).exists() {
         let word = visible(word);
         return Some(format!("`minwise dedup {word} --output OUT` writes it without its near-duplicates"));
     }
     named(&COMMANDS, word).map(|known| format!("`minwise {word}` is called `minwise {known}` here"))
 }
 
+/// Returns a hint for an option that the command does not have.
+fn of_option(typed: &str, command: &Command) -> Option<String> {
+    let name = typed.trim_start_matches('-');
+    let has = |known: &str| command.get_arguments().any(|arg| arg.get_long() == Some(known));
+    let letter = LETTERS.iter().find(|(letter, _)| !typed.starts_with("--") && name == letter.to_string());
+    let known = letter
+        .map(|(_, known)| *known)
+        .into_iter()
+        .chain(OPTIONS.iter().filter(|(others, _)| others.contains(&name)).map(|(_, known)| *known));
+    if let Some(known) = known.into_iter().find(|known| has(known)) {
+        return Some(format!("`{typed}` is called `--{known}` here"));
+    }
+    if ["no-color", "no-colour"].contains(&name) {
+        return Some("`--color never` prints without colour".to_owned());
+    }
+    if name == "json" {
+        let format = command.get_arguments().find(|arg| arg.get_long() == Some("format"));
+        let Some(format) = format else {
+            return has("log").then(|| "`--log json` prints messages as JSON".to_owned());
+        };
+        let is_lines = format.get_possible_values().iter().any(|value| value.get_name() == "jsonl");
+        let value = if is_lines { "jsonl" } else { "json" };
+        return Some(format!("`--format {value}` prints the result as JSON"));
+    }
+    let has_inputs = command.get_positionals().any(|arg| matches!(arg.get_action(), ArgAction::Append));
+    let needless = NEEDLESS.iter().find(|(others, _)| others.contains(&name));
+    needless.filter(|_| has_inputs).map(|(_, why)| (*why).to_owned())
+}
+
+/// Reports whether an argument is spelled like this, in its long or its short form.
+fn is_spelled(arg: &clap::Arg, option: &str) -> bool {
+    let long = option.strip_prefix("--").is_some_and(|name| arg.get_long() == Some(name));
+    let short = option.strip_prefix('-').and_then(|name| name.chars().next());
+    long || short.is_some_and(|letter| arg.get_short() == Some(letter))
+}
+
+/// Reports whether the word that clap suggests is spelled nearly like the typed one. Clap also suggests words such as
+/// `--force` for `--trace`, which mislead.
+pub fn is_suggestion_close(error: &clap::Error) -> bool {
+    let pairs = [
+        (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+        (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
+    ];
+    pairs.into_iter().all(|(typed, suggested)| {
+        let Some(ContextValue::String(typed)) = error.get(typed) else { return true };
+        match error.get(suggested) {
+            Some(ContextValue::String(suggested)) => is_close(typed, suggested),
+            Some(ContextValue::Strings(all)) => all.iter().any(|suggested| is_close(typed, suggested)),
+            _ => true,
+        }
+    })
+}
+
+/// Reports whether one of two words begins with the other, or at most two letters differ, or one letter of short words.
+fn is_close(typed: &str, suggested: &str) -> bool {
+    let plain = |word: &str| word.trim_start_matches('-').to_lowercase();
+    let (typed, suggested) = (plain(typed), plain(suggested));
+    let least = typed.chars().count().min(suggested.chars().count());
+    let begins = typed.starts_with(&suggested) || suggested.starts_with(&typed);
+    begins && least > 1 || differing_letters(&typed, &suggested) <= if least <= 5 { 1 } else { 2 }
+}
+
+/// Returns the number of letters that have to be inserted, removed or replaced to make one word of the other
+/// (Levenshtein distance).
+fn differing_letters(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, letter) in one.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], line + 1);
+        for (column, other_letter) in other.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != *other_letter);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(row[column] + 1).min(diagonal + 1);
+        }
+    }
+    row[other.len()]
+}
+
 /// Removes the option that clap suggests, with its value, from the usage in the text of an error.
 pub fn without_suggestion<'t>(text: &'t str, error: &clap::Error) -> Cow<'t, str> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::SuggestedArg) else { return text.into() };
+    let has_value = takes_value(&Args::command(), option.trim_start_matches('-'));
     let lines = text.split_inclusive('\n').map(|line| {
         let suggestion =
             line.starts_with("Usage: ").then(|| line.split_once(&format!(" {option}"))).flatten();
         let Some((before, after)) = suggestion else { return line.to_owned() };
-        let value = after.strip_prefix(" <").and_then(|value| value.split_once('>'));
+        let value = after.strip_prefix(" <").filter(|_| has_value).and_then(|value| value.split_once('>'));
         format!("{before}{}", value.map_or(after, |(_, rest)| rest))
     });
     lines.collect::<String>().into()
+}
+
+/// Reports whether an option, of the command or of a subcommand, is followed by a value.
+fn takes_value(command: &Command, option: &str) -> bool {
+    let is_it = |arg: &clap::Arg| arg.get_long() == Some(option) && arg.get_action().takes_values();
+    command.get_arguments().any(is_it)
+        || command.get_subcommands().any(|command| takes_value(command, option))
 }
 
 /// Returns the name in `minwise` for a name of another program.
@@ -167,9 +332,40 @@ mod tests {
         assert_eq!(hint("dedup -o b.jsonl"), "`-` in the place of a file is standard input");
         assert_eq!(hint("pairs"), "`-` in the place of a file is standard input");
         assert!(hint("check a.txt archive").starts_with("`--index DIR` names"));
+        let output = "`--output b.jsonl` writes to a file of this name";
+        assert_eq!(hint("dedup Cargo.toml b.jsonl"), output);
+        for (line, says) in [
+            ("dedup a.jsonl -t 0.9", "`-t` is called `--threshold` here"),
+            ("dedup a.jsonl -o b -f", "`-f` is called `--force` here"),
+            ("dedup a.jsonl --input b", "inputs have no option: type their names after the command"),
+            ("dedup -r letters", "a folder is read with all folders in it"),
+            ("pairs a.jsonl --json", "`--format jsonl` prints the result as JSON"),
+            ("plan --json", "`--format json` prints the result as JSON"),
+            ("dedup a.jsonl --json", "`--log json` prints messages as JSON"),
+            ("pairs a.jsonl --output-format csv", "`--output-format` is called `--format` here"),
+            ("pairs a.jsonl --no-color", "`--color never` prints without colour"),
+            ("-q dedup a.jsonl", "`-q` follows the command: `minwise dedup -q`"),
+            ("--quiet pairs a.jsonl", "`--quiet` follows the command: `minwise pairs --quiet`"),
+            ("dedup help", "`minwise help dedup` prints the help"),
+            ("add archive a.txt", "`minwise add` is called `minwise index add` here"),
+            ("completions zsh", "`minwise completions` is called `minwise generate completions` here"),
+            ("/?", "`minwise /?` is called `minwise help` here"),
+            (
+                "generate completions /bin/bash",
+                "`minwise generate completions bash` prints the completions of this shell",
+            ),
+            ("plan 0.8", "`minwise plan --threshold 0.8` plans for this threshold"),
+            ("compare a b c", "two documents are compared; `minwise pairs` finds the similar pairs of many"),
+            ("check a -o b", "matches go to standard output, and `--report FILE` writes a page of them"),
+            ("serve", "`--index DIR` names the folder of the archive"),
+        ] {
+            assert_eq!(hint(line), says, "{line}");
+        }
         // The first line has an option that `plan` lacks, the second a word that is no subcommand. The words of the
         // last two are in no table.
-        for line in ["plan --column body", "index a.jsonl", "dedup a.jsonl --nonsense", "nonsense"] {
+        let unknown =
+            ["plan --column body", "index a.jsonl", "dedup a.jsonl --nonsense", "nonsense", "plan -r"];
+        for line in unknown.into_iter().chain(["select * from 'a.jsonl'", "--nonsense dedup a.jsonl"]) {
             assert_eq!(hint_for(line), None, "{line}");
         }
     }
@@ -183,9 +379,46 @@ mod tests {
         assert!(text.contains("Usage: minwise dedup --output <OUT> --color <WHEN> <INPUT>...\n"), "{text}");
         let shown = without_suggestion(&text, &error);
         assert!(shown.contains("Usage: minwise dedup --output <OUT> <INPUT>...\n"), "{shown}");
+        // The usage names `--force`, which has no value, before the inputs.
+        let error = Args::try_parse_from(["minwise", "dedup", "a.jsonl", "-o", "b", "--trace"]).unwrap_err();
+        let text = error.render().to_string();
+        assert!(text.contains("Usage: minwise dedup --output <OUT> --force <INPUT>...\n"), "{text}");
+        let shown = without_suggestion(&text, &error);
+        assert!(shown.contains("Usage: minwise dedup --output <OUT> <INPUT>...\n"), "{shown}");
         let error = Args::try_parse_from(["minwise", "nonsense"]).unwrap_err();
         let text = error.render().to_string();
         assert_eq!(without_suggestion(&text, &error), text);
+    }
+
+    /// Clap suggests all of the second words for the first ones.
+    #[test]
+    fn words_that_are_spelled_otherwise_are_not_suggested() {
+        for (typed, suggested) in [
+            ("--thresold", "--threshold"),
+            ("--colour", "--color"),
+            ("deduplicate", "dedup"),
+            ("Dedup", "dedup"),
+            ("--text_field", "--text-field"),
+        ] {
+            assert!(is_close(typed, suggested), "{typed}");
+        }
+        for (typed, suggested) in [
+            ("--trace", "--force"),
+            ("--limit", "--delimiter"),
+            ("--glob", "--log"),
+            ("--stats", "--strict"),
+            ("man", "plan"),
+            ("completions", "compare"),
+            ("stats", "estimate"),
+        ] {
+            assert!(!is_close(typed, suggested), "{typed}");
+        }
+        let of = |line: &str| {
+            let words = std::iter::once("minwise").chain(line.split(' '));
+            is_suggestion_close(&Args::try_parse_from(words).unwrap_err())
+        };
+        assert!(of("dedup a --thresold 0.9") && of("dedup a --nonsense"));
+        assert!(!of("dedup a --trace") && !of("man"));
     }
 
     /// If a table named an option or command that no longer exists, its hint would not work.
@@ -201,7 +434,20 @@ mod tests {
             assert!(!others.contains(&known), "{known}");
         }
         for (_, known) in COMMANDS {
-            assert!(known == "--version" || all.find_subcommand(known).is_some(), "{known}");
+            let names: Vec<OsString> = known.split(' ').map(OsString::from).collect();
+            let last = names.last().and_then(|name| name.to_str()).unwrap();
+            assert!(
+                ["--version", "help"].contains(&known) || subcommand(&all, &names).get_name() == last,
+                "{known}"
+            );
+        }
+        for (letter, known) in LETTERS {
+            assert!(options.contains(&known), "{known}");
+            let has_letter = |command: &Command| {
+                let mut all = command.get_arguments();
+                all.any(|arg| arg.get_long() == Some(known) && arg.get_short() == Some(letter))
+            };
+            assert!(!all.get_subcommands().any(has_letter), "{letter}");
         }
     }
 }

@@ -103,9 +103,11 @@ fn usage(error: &clap::Error, color: ColorChoice) -> ExitCode {
         let typed = minwise_corpus::visible_lines(&rendered.to_string());
         let words: Vec<_> = std::env::args_os().skip(1).collect();
         let hint = guess::hint(error, &words);
-        // A known name is more precise than the most similar one, which clap puts into the usage.
-        let typed = if hint.is_some() { guess::without_suggestion(&typed, error) } else { typed.into() };
-        let text = one_style(&typed, hint.as_deref(), has_color);
+        // A known name is more precise than the most similar one, which clap puts into the usage. A name that is not
+        // even similar misleads.
+        let has_tips = hint.is_none() && guess::is_suggestion_close(error);
+        let typed = if has_tips { typed.into() } else { guess::without_suggestion(&typed, error) };
+        let text = one_style(&typed, hint.as_deref(), has_tips, has_color);
         std::io::stderr().write_all(text.as_bytes())
     } else {
         // The text of the help is constant and has no control characters, so it is not escaped.
@@ -117,8 +119,8 @@ fn usage(error: &clap::Error, color: ColorChoice) -> ExitCode {
 }
 
 /// Formats an error of the parser like all other errors: the error, the usage, then the hints, of which `first_hint`
-/// comes first.
-fn one_style(text: &str, first_hint: Option<&str>, has_color: bool) -> String {
+/// comes first. Clap's tips are left out unless `has_tips`.
+fn one_style(text: &str, first_hint: Option<&str>, has_tips: bool, has_color: bool) -> String {
     let (error, hint) = (Label::Error.text(has_color), Label::Hint.text(has_color));
     let mut lines: Vec<String> = vec![];
     let mut hints: Vec<String> = first_hint.map(|first| format!("{hint} {first}")).into_iter().collect();
@@ -126,9 +128,8 @@ fn one_style(text: &str, first_hint: Option<&str>, has_color: bool) -> String {
         if let Some(message) = line.strip_prefix("error: ") {
             lines.push(format!("{error} {message}"));
         } else if let Some(tip) = line.strip_prefix("  tip: ") {
-            // A mistyped option is hardly ever a file name, so clap's tip about file names is left out. If there is a
-            // first hint, all tips are left out, because a known name is more precise than a similar one.
-            if tip.starts_with("to pass ") || first_hint.is_some() {
+            // A mistyped option is hardly ever a file name, so clap's tip about file names is left out.
+            if tip.starts_with("to pass ") || !has_tips {
                 continue;
             }
             hints.push(format!("{hint} {}", tip.replace('\'', "`")));

@@ -224,6 +224,8 @@ pub enum ErrorKind {
     Cancelled,
     /// An output that exists already.
     OutputExists {
+        /// Whether the path is a folder, all of whose files would be replaced.
+        is_folder: bool,
         /// Path of the output.
         path: String,
     },
@@ -340,6 +342,15 @@ impl Error {
             ErrorKind::NotFound { input } if input.contains("://") => {
                 "only files of this machine are read: download it, or pipe it in with `-` as the input".into()
             }
+            // The hyphens of a copied option can be dashes, which word processors put in their place.
+            ErrorKind::NotFound { input } if input.starts_with(['–', '—']) => format!(
+                "if this is an option, it begins with two hyphens: `--{}`",
+                shown(input.trim_start_matches(['-', '–', '—']))
+            )
+            .into(),
+            ErrorKind::NotFound { input } if input.starts_with("~/") => {
+                "a shell replaces `~` only if no quotation marks are around it".into()
+            }
             ErrorKind::NotFound { .. } => {
                 "check the spelling; a relative path starts at the current folder".into()
             }
@@ -403,6 +414,9 @@ impl Error {
             ErrorKind::Misplaced { .. } => "this is a bug of Minwise: please report it".into(),
             ErrorKind::Changed { .. } => "run again when nothing writes to it".into(),
             ErrorKind::Damaged { .. } => "the file may have been cut short while it was copied".into(),
+            ErrorKind::OutputExists { is_folder: true, .. } => {
+                Sentence::new().setting("force").text(" replaces the folder, with everything in it")
+            }
             ErrorKind::OutputExists { .. } => Sentence::new().setting("force").text(" replaces it"),
             ErrorKind::NoParent { parent, .. } => format!("`mkdir -p {}`", shown(parent)).into(),
             ErrorKind::Overlap { .. } | ErrorKind::OutputInsideInput { .. } => {
@@ -414,6 +428,10 @@ impl Error {
             }
             ErrorKind::WrongOutputKind { found: "a file", .. } => {
                 "name a folder that does not exist yet, or an empty one".into()
+            }
+            ErrorKind::BadOption { option: "an encoding", .. } => {
+                "`iconv -f gbk -t utf-8 FILE > NEW` converts a file from GBK, and likewise from other encodings"
+                    .into()
             }
             ErrorKind::BadRecord { .. }
             | ErrorKind::WrongOutputKind { .. }
@@ -499,6 +517,9 @@ impl ErrorKind {
 /// Spelling of standard input on the command line.
 pub(crate) const STDIN: &str = "-";
 
+/// Name, in messages, of standard output.
+pub(crate) const STDOUT: &str = "standard output";
+
 /// Name, in messages, of the file to which compressed and piped inputs are spooled.
 pub(crate) const SPOOL: &str = "temporary copy of the input";
 
@@ -552,6 +573,7 @@ fn reference_is_input(reference: &str, input: &str, f: &mut fmt::Formatter<'_>) 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.kind {
+            ErrorKind::Io { action, name } if name == STDOUT => write!(f, "cannot {action} {name}")?,
             ErrorKind::Io { action, name } => write!(f, "cannot {action} `{}`", shown(name))?,
             ErrorKind::NotFound { input } => write!(f, "no such file or folder: `{}`", shown(input))?,
             ErrorKind::NoInput => f.write_str("no input was given")?,
@@ -622,7 +644,7 @@ impl fmt::Display for Error {
             }
             ErrorKind::TooManyInputs => f.write_str("there are more than 4,294,967,295 input files")?,
             ErrorKind::Cancelled => f.write_str("cancelled")?,
-            ErrorKind::OutputExists { path } => write!(f, "`{}` exists already", shown(path))?,
+            ErrorKind::OutputExists { path, .. } => write!(f, "`{}` exists already", shown(path))?,
             ErrorKind::NoParent { path, parent } => {
                 write!(f, "cannot write `{}`: there is no folder `{}`", shown(path), shown(parent))?;
             }
@@ -675,6 +697,16 @@ mod tests {
         let error = Error::new(ErrorKind::NotFound { input: "\u{1b}[2Jx".into() });
         assert_eq!(error.to_string(), r"no such file or folder: `\u{1b}[2Jx`");
         assert!(error.hint().unwrap().to_string().contains("spelling"));
+    }
+
+    #[test]
+    fn a_name_that_a_shell_or_a_word_processor_changed_has_its_own_hint() {
+        let hint =
+            |input: &str| Error::new(ErrorKind::NotFound { input: input.into() }).hint().unwrap().to_string();
+        assert!(hint("—threshold").ends_with("two hyphens: `--threshold`"));
+        assert!(hint("–-keep").ends_with("two hyphens: `--keep`"));
+        assert!(hint("~/a.jsonl").starts_with("a shell replaces `~`"));
+        assert!(hint("~a.jsonl").starts_with("check the spelling"));
     }
 
     #[test]

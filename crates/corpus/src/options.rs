@@ -289,7 +289,9 @@ impl FromStr for Encoding {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
-        Self::ALL.into_iter().find(|encoding| encoding.name() == name).ok_or_else(|| {
+        // Many programs write these names without a hyphen or in capitals.
+        let plain = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");
+        Self::ALL.into_iter().find(|encoding| plain(encoding.name()) == plain(name)).ok_or_else(|| {
             let expected = "`utf-8`, `latin-1` or `auto`";
             Error::new(ErrorKind::BadOption { option: "an encoding", given: name.to_owned(), expected })
         })
@@ -319,8 +321,14 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_refused_with_the_known_ones() {
-        let error = "utf8".parse::<Encoding>().unwrap_err();
-        assert_eq!(error.to_string(), "`utf8` is not an encoding: expected `utf-8`, `latin-1` or `auto`");
+        let error = "gbk".parse::<Encoding>().unwrap_err();
+        assert_eq!(error.to_string(), "`gbk` is not an encoding: expected `utf-8`, `latin-1` or `auto`");
+        assert!(error.hint().unwrap().to_string().contains("iconv -f gbk"));
+        for (name, encoding) in
+            [("utf8", Encoding::Utf8), ("UTF-8", Encoding::Utf8), ("Latin1", Encoding::Latin1)]
+        {
+            assert_eq!(name.parse::<Encoding>().unwrap(), encoding, "{name}");
+        }
     }
 
     #[test]

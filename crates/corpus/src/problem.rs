@@ -98,7 +98,15 @@ impl FileProblem {
             Self::NoLists { columns, .. } if columns.is_empty() => {
                 Sentence::from("leave out ").setting("text-field").text(": the text of a WARC record is its body")
             }
-            Self::NoColumn { columns, .. } | Self::NoLists { columns, .. } => listed(columns).into(),
+            Self::NoColumn { columns, .. } | Self::NoLists { columns, .. } => {
+                let hint = Sentence::from(listed(columns));
+                match columns.as_slice() {
+                    [only] if only.contains('|') => {
+                        hint.text("; ").setting_to("delimiter", "'|'").text(" divides it")
+                    }
+                    _ => hint,
+                }
+            }
             Self::ColumnType { in_lists, .. } if !in_lists.is_empty() => {
                 format!("to read the texts of a list, write `[]` behind its name: {}", enumerated(in_lists)).into()
             }
@@ -173,10 +181,17 @@ fn listed(columns: &[String]) -> String {
     }
 }
 
+/// Maximum number of characters of a name that a hint shows. If a file has no header, its first record is taken for
+/// one, and a name can be a whole text.
+const NAME: usize = 60;
+
 /// Enumerates names in words, at most the first [`LISTED`].
 fn enumerated(columns: &[String]) -> String {
-    let names: Vec<String> =
-        columns.iter().take(LISTED).map(|column| format!("`{}`", escape_control(column))).collect();
+    let name = |column: &String| {
+        let (end, mark) = column.char_indices().nth(NAME).map_or((column.len(), ""), |(end, _)| (end, "…"));
+        format!("`{}{mark}`", escape_control(&column[..end]))
+    };
+    let names: Vec<String> = columns.iter().take(LISTED).map(name).collect();
     match (names.as_slice(), columns.len().saturating_sub(LISTED)) {
         ([only], _) => only.clone(),
         ([first @ .., last], 0) => format!("{} and {last}", first.join(", ")),
@@ -195,5 +210,6 @@ mod tests {
         assert_eq!(listed(&names(1)), "its only column is `c0`");
         assert_eq!(listed(&names(3)), "its columns are `c0`, `c1` and `c2`");
         assert!(listed(&names(25)).ends_with("`c19` and 5 more"));
+        assert_eq!(listed(&["é".repeat(70)]), format!("its only column is `{}…`", "é".repeat(60)));
     }
 }

@@ -11,7 +11,7 @@ use minwise::Spec;
 use minwise::figure::read_share;
 use minwise::shingle::{Shingling, Short};
 use minwise::text::{Folding, Markup, Normalization, WhiteSpace};
-use minwise_corpus::{FieldPath, Format, ReadOptions, TableCompression};
+use minwise_corpus::{Encoding, FieldPath, Format, ReadOptions, TableCompression};
 
 use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::memory::MemoryLimit;
@@ -137,7 +137,16 @@ impl Arguments {
                 Ok(field) => self.read.id_field = field,
                 Err(error) => self.note("id-field", text, &error),
             },
-            "encoding" => self.read.encoding = self.parse("encoding", text),
+            "encoding" => match text.parse::<Encoding>() {
+                Ok(encoding) => self.read.encoding = encoding,
+                Err(error) => {
+                    let problem = SettingProblem::new("encoding", text, error.to_string());
+                    self.problems.push(match error.hint() {
+                        Some(hint) => problem.hint(hint),
+                        None => problem,
+                    });
+                }
+            },
             "delimiter" => self.read.delimiter = self.parsed("delimiter", text),
             "max-record" => self.set_max_record(text),
             "null" => self.read.nulls = self.parse("null", text),

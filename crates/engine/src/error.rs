@@ -373,7 +373,10 @@ impl Error {
 /// Returns a hint that lists the fields of the first record or document.
 fn fields_of(what: &str, fields: &[String]) -> Sentence {
     let fields: Vec<String> = fields.iter().map(|field| format!("`{}`", escape_control(field))).collect();
-    format!("the fields of the first {what} are {}", fields.join(", ")).into()
+    match fields.as_slice() {
+        [only] => format!("the only field of the first {what} is {only}").into(),
+        all => format!("the fields of the first {what} are {}", all.join(", ")).into(),
+    }
 }
 
 impl From<ErrorKind> for Error {

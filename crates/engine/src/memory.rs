@@ -46,7 +46,8 @@ impl MemoryLimit {
     pub fn half_of_machine() -> Self {
         let limits = [machine_bytes(), control_group_bytes()];
         let all = limits.into_iter().flatten().min().unwrap_or(2 * UNKNOWN_BYTES);
-        Self { bytes: (all / 2).max(LEAST_BYTES), room: None }
+        // A whole number of MiB, so that messages can state the limit in the unit of all other amounts.
+        Self { bytes: (all / 2 / MIB * MIB).max(LEAST_BYTES), room: None }
     }
 
     /// Returns a limit with `room` bytes of working memory, for tests in which small corpora must go to disk.

@@ -260,6 +260,11 @@ impl Error {
                 "close it, see that there is room on the disk, and open it again".into()
             }
             ErrorKind::Io { .. }
+                if self.io_error().is_some_and(|e| e.kind() == io::ErrorKind::NotADirectory) =>
+            {
+                "an archive is a folder: name one that does not exist yet, or an empty one".into()
+            }
+            ErrorKind::Io { .. }
             | ErrorKind::Mismatch { .. }
             | ErrorKind::Options(_)
             | ErrorKind::BadId { .. }

@@ -6,6 +6,7 @@
 //! address (DNS rebinding). `Origin` and `Sec-Fetch-Site` must not name another site: the browser would hide
 //! our answers from a page of that site, but the page could keep the server busy.
 
+use std::io;
 use std::net::{IpAddr, Ipv6Addr};
 use std::path::Path;
 
@@ -54,7 +55,12 @@ impl Tokens {
     ///   the file has no token.
     pub fn read(path: &Path) -> Result<Self> {
         let wrong = |error| Error::Io { action: "read", path: path.to_owned(), error };
-        let text = fs_err::read_to_string(path).map_err(wrong)?;
+        // The error of `fs_err` is unwrapped because the message already names the path.
+        let reason = |error: io::Error| {
+            let inside = error.get_ref().and_then(|wrapped| wrapped.source()?.downcast_ref::<io::Error>());
+            wrong(inside.and_then(io::Error::raw_os_error).map_or(error, io::Error::from_raw_os_error))
+        };
+        let text = fs_err::read_to_string(path).map_err(reason)?;
         if is_open_to_others(&fs_err::metadata(path).map_err(wrong)?) {
             return Err(Error::OpenTokens { path: path.to_owned() });
         }

@@ -3,12 +3,12 @@
 /** @typedef {import('./types.js').Place} Place */
 
 /**
- * Formats a count in groups of three digits, separated by spaces at which no line breaks.
+ * Formats a count in groups of three digits, separated by commas.
  *
  * @param {number} number
  */
 export function count(number) {
-  return String(number).replace(/\B(?=(\d{3})+$)/g, '\u202f');
+  return String(number).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
 /**

@@ -53,6 +53,21 @@ fn options(args: &DedupArgs, problems: &mut FlagProblems) -> DedupOptions {
         }
     }
     let settings = settings::settings_of(&mut arguments, problems);
+    // `check --report` writes a file, so that people give the report of a run such a name, too.
+    let file = args.report.as_deref().filter(|name| has_name_of_page(name) && !Path::new(name).is_dir());
+    if let Some(name) = file {
+        let folder = Path::new(name).with_extension("");
+        problems.add(
+            format!(
+                "`--report`: the report is a folder of several files, and `{}` has the name of a file",
+                visible(name)
+            ),
+            Some(format!(
+                "`--report {0}` writes the page to `{0}/index.html`",
+                visible(&folder.to_string_lossy())
+            )),
+        );
+    }
     let written =
         |output: &Option<String>| output.as_deref().filter(|_| !args.dry_run).map(Destination::from);
     let outputs = Outputs::default()
@@ -69,6 +84,12 @@ fn options(args: &DedupArgs, problems: &mut FlagProblems) -> DedupOptions {
         .outputs(outputs)
         .work(work(&args.work))
         .command(shell::command())
+}
+
+/// Reports whether a name ends like that of a web page.
+fn has_name_of_page(name: &str) -> bool {
+    let extension = Path::new(name).extension().filter(|_| !name.ends_with('/'));
+    extension.is_some_and(|extension| ["html", "htm"].iter().any(|page| extension.eq_ignore_ascii_case(page)))
 }
 
 fn work(args: &WorkArgs) -> Option<WorkOptions> {

@@ -92,6 +92,8 @@ fn every_wrong_option_is_reported_at_once() {
     error: `--keep`: `best` is not a keeper policy: expected `first`, `last`, `longest`, `shortest`, `newest:FIELD`, `oldest:FIELD`, `max:FIELD`, `min:FIELD` or `priority:FIELD=A,B,C`
     error: `--threads`: `none` is not a whole number
     error: `--max-rejects`: `some` is not a whole number
+
+    hint: `iconv -f gbk -t utf-8 FILE > NEW` converts a file from GBK, and likewise from other encodings
     ");
 }
 

@@ -15,11 +15,17 @@ use std::process::{Command, Stdio};
 use crate::support::{Desk, MINWISE, Run, gzip, zstd};
 
 /// Scripts. Each is run by one of the tests below.
-const SCRIPTS: [&str; 7] = ["archive", "first-steps", "inputs", "looking", "numbers", "outputs", "work"];
+const SCRIPTS: [&str; 8] =
+    ["archive", "first-steps", "habits", "inputs", "looking", "numbers", "outputs", "work"];
 
 #[test]
 fn newcomer_first_steps() {
     follow("first-steps");
+}
+
+#[test]
+fn newcomer_habits() {
+    follow("habits");
 }
 
 #[test]

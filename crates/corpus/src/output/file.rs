@@ -9,7 +9,7 @@ use tempfile::TempPath;
 use super::gzip::GzipWriter;
 use super::{Overwrite, RunTag, existing_parent, exists, parent_of, prefix_of, sync_folder, temporary};
 use crate::compression::Compression;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, STDOUT};
 use crate::positional::write_at;
 use crate::source::os_error;
 
@@ -169,7 +169,7 @@ impl Output {
     /// a broken pipe](Error::is_broken_pipe).
     pub fn stdout() -> Self {
         let encoder = Encoder::Plain(buffered(FileTarget::Stdout(io::stdout())));
-        let (name, path) = ("standard output".to_owned(), PathBuf::new());
+        let (name, path) = (STDOUT.to_owned(), PathBuf::new());
         Self {
             encoder,
             temporary: None,

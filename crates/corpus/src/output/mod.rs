@@ -139,7 +139,10 @@ pub fn refuse_file(path: &Path) -> Result<()> {
 }
 
 fn exists(path: &Path) -> Error {
-    Error::new(ErrorKind::OutputExists { path: path.to_string_lossy().into_owned() })
+    Error::new(ErrorKind::OutputExists {
+        path: path.to_string_lossy().into_owned(),
+        is_folder: path.is_dir(),
+    })
 }
 
 /// Makes a rename in a folder durable, so that a power cut does not undo it. Only Unix can sync a folder, and only

@@ -42,7 +42,15 @@ impl RejectedRecords {
                 && first.message.contains("EOF while parsing a list")
         };
         let is_all = documents.is_empty() || all.first().is_some_and(begins_list);
-        let hint = Self::hint_for(corpus.layout(), &reasons, is_all);
+        // A reference can be a text although the inputs are records.
+        let is_text = |rejected: &Rejected| {
+            corpus
+                .sources()
+                .get(rejected.source as usize)
+                .is_some_and(|source| source.layout() == Layout::Texts)
+        };
+        let layout = if all.iter().all(is_text) { Layout::Texts } else { corpus.layout() };
+        let hint = Self::hint_for(layout, &reasons, is_all);
         Self::listed(rejected.len(), all, hint, corpus)
     }
 

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-use minwise::figure::{counted, grouped, probability, read_share, subject};
+use minwise::figure::{counted, grouped, lower_bound, read_share, subject};
 use minwise::weight::{MostDocuments, Weighting};
 use minwise_corpus::{
     Corpus, FieldPath, Format, Input, InputFormat, Layout, Nulls, Output, ReadOptions, Scratch, visible,
@@ -38,6 +38,9 @@ pub struct CheckedDocument<'d> {
     pub matched: Vec<StoredDocument>,
     /// Noun for one unit of the document's length: word or character.
     pub unit: &'static str,
+    /// Whether documents are skipped because of their dates or fields, so that no match does not mean that the archive
+    /// has nothing like the document.
+    pub is_restricted: bool,
 }
 
 /// Number of passages per match that are printed as text without `--passages`.
@@ -231,7 +234,8 @@ fn check<'d>(
     answer.query.marks.clone_from(&document.marks);
     let matched = matched(index, &answer)?;
     let unit = index.settings().spec.shingling.unit().noun_in(&document.text);
-    Ok(CheckedDocument { document, answer, matched, unit })
+    let is_restricted = !restriction(options).is_empty();
+    Ok(CheckedDocument { document, answer, matched, unit, is_restricted })
 }
 
 /// Warns if the options ask for shorter passages than the archive is certain to find.
@@ -278,7 +282,7 @@ fn with_fields(
 /// Returns sentences about what a check finds and what it may miss.
 fn guarantee(options: &CheckOptions, settings: &IndexSettings, recall: f64) -> String {
     let CheckOptions { threshold, candidates, .. } = options;
-    let share = probability(recall);
+    let share = lower_bound(recall);
     let mut out =
         format!("A document of similarity {threshold} is found with a probability of at least {share}");
     if let Some(tokens) = passage(options, settings) {
@@ -291,6 +295,33 @@ fn guarantee(options: &CheckOptions, settings: &IndexSettings, recall: f64) -> S
     // Bands are computed from whole documents, and `--max-df` may cut a passage in two, so the guarantee does not hold.
     if leaves_out(options) {
         out.push_str(" For documents of which text was left out, this is not guaranteed.");
+    }
+    out.push_str(&restriction(options));
+    out
+}
+
+/// Returns sentences about the documents that a check skips because of their dates or fields. If a field is mistyped, the
+/// check skips everything or nothing, and without these sentences its result would be taken for one about all documents.
+fn restriction(options: &CheckOptions) -> String {
+    let mut out = String::new();
+    let ends = [("from", &options.since), ("to", &options.until)];
+    let ends: Vec<String> =
+        ends.iter().filter_map(|(word, end)| Some(format!("{word} {}", visible(end.as_deref()?)))).collect();
+    if !ends.is_empty() {
+        let date = match &options.date_field {
+            Some(field) => format!("have a date in the field `{}`", visible(field)),
+            None => "were added on a day".to_owned(),
+        };
+        let _ = write!(out, " Only documents that {date} {} are compared.", ends.join(" "));
+    }
+    if !options.exclude.is_empty() {
+        let fields: Vec<String> =
+            options.exclude.iter().map(|field| format!("`{}`", visible(field))).collect();
+        let _ = write!(
+            out,
+            " Documents with the same value of {} as the checked document are skipped.",
+            fields.join(" or ")
+        );
     }
     out
 }
@@ -420,6 +451,19 @@ mod tests {
         for options in [&all, &more, &fewer, &off] {
             assert!(!stated(options).contains("always"), "{}", stated(options));
         }
+        assert_eq!(
+            restriction(&all.clone().since("2026").date_field("filed").exclude(["applicant", "office"])),
+            " Only documents that have a date in the field `filed` from 2026 are compared. Documents with the same \
+             value of `applicant` or `office` as the checked document are skipped."
+        );
+        assert_eq!(
+            restriction(&all.clone().since("2025").until("2026-03")),
+            " Only documents that were added on a day from 2025 to 2026-03 are compared."
+        );
+        assert_eq!(
+            guarantee(&all, &IndexSettings::default(), 0.999_97).split(" %").next(),
+            Some("A document of similarity 0.5 is found with a probability of at least 99.99")
+        );
         let details = |options: &CheckOptions| found_by(options, &IndexSettings::default());
         let compared = "at most 1,000 per document are compared";
         assert_eq!(details(&all), format!("42 bands of 3 rows and shared passages; {compared}"));

@@ -172,7 +172,9 @@ fn document(number: usize, one: &CheckedDocument<'_>, out: &mut String) {
         counted(answer.query.tokens as u64, one.unit),
     );
     if answer.matches.is_empty() {
-        out.push_str("<p>Nothing like it was found in the archive.</p>\n");
+        let place =
+            if one.is_restricted { "among the documents that were compared" } else { "in the archive" };
+        let _ = writeln!(out, "<p>Nothing like it was found {place}.</p>");
         left_out(one, out);
         out.push_str("</section>\n");
         return;
@@ -355,6 +357,7 @@ mod tests {
                 answer: Answer::default(),
                 matched: vec![],
                 unit: "word",
+                is_restricted: false,
             });
         }
         assert!(page.sections.len() < 9_000, "{}", page.sections.len());

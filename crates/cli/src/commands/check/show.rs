@@ -55,6 +55,9 @@ fn lines(checked: &CheckedDocument<'_>, passages: usize) -> String {
     let answer = &checked.answer;
     let mut out = format!("{}: ", visible(&shortened(&checked.document.id)));
     match answer.matches.len() + answer.further {
+        0 if checked.is_restricted => {
+            out.push_str("nothing like it is among the documents of the archive that are compared\n");
+        }
         0 => out.push_str("nothing like it is in the archive\n"),
         matches => {
             let further = match answer.further {
@@ -155,7 +158,7 @@ pub mod tests {
         let mut answer = Answer::default();
         answer.matches.push(serde_json::from_value(found).unwrap());
         let document = Box::leak(Box::new(NewDocument::new("new".to_owned(), String::new())));
-        CheckedDocument { document, answer, matched: vec![], unit: "word" }
+        CheckedDocument { document, answer, matched: vec![], unit: "word", is_restricted: false }
     }
 
     #[test]

@@ -14,12 +14,15 @@ mod annotate;
 mod convert;
 mod copy;
 mod error;
+mod header;
 mod leaves;
 mod levels;
 mod load;
 mod meaning;
 mod open;
 mod pages;
+mod parts;
+mod target;
 mod write;
 
 use std::ops::Range;

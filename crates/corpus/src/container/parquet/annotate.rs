@@ -15,8 +15,9 @@ use arrow_schema::Schema;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::copy::{BATCH_ROWS, CopyRoom, copy_groups, file, model, writing};
+use super::copy::{CopyRoom, copy_groups, file, model, writing};
 use super::target::TableFile;
+use super::transfer::BATCH_ROWS;
 use super::write::properties;
 use crate::annotation::{Annotation, MEMBER};
 use crate::container::table::{annotation_field, selections};

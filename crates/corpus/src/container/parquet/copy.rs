@@ -7,43 +7,31 @@
 //! The bytes of the output are those of a copy with one thread. Columns that do not fit into the memory are written by
 //! the calling thread.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::iter::Peekable;
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::thread;
 
-use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
-use ::parquet::column::writer::{ColumnCloseResult, ColumnWriter, ColumnWriterImpl, get_column_writer};
-use ::parquet::data_type::DataType;
+use ::parquet::column::writer::{ColumnCloseResult, get_column_writer};
 use ::parquet::errors::{ParquetError, Result as ParquetResult};
 use ::parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
-use ::parquet::file::page_index::offset_index::PageLocation;
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
-use ::parquet::file::reader::ChunkReader;
-use ::parquet::file::serialized_reader::SerializedPageReader;
 use ::parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use ::parquet::schema::types::SchemaDescPtr;
-use flate2::Crc;
 
-use super::pages::StoredPage;
+use super::gate::{Gate, OpenOnPanic, Results};
 use super::parts::{ChunkPlan, Part, plan};
 use super::target::{TableFile, WrittenPages};
+use super::transfer::SourceColumn;
 use super::write::properties;
 use super::{ParquetFile, place};
 use crate::container::table::{Foreign, OpenTable, Selection, guarded, selections};
 use crate::document::RecordPlace;
 use crate::error::{Error, Result};
 use crate::output::{Output, TableCompression};
-use crate::source::SourceReader;
 use crate::sources::Sources;
-
-/// Number of bytes of one column that are decoded together.
-const BATCH_BYTES: u64 = 1 << 20;
-/// Maximum number of rows that are decoded together.
-pub(super) const BATCH_ROWS: usize = 1024;
 
 /// Writes the rows at `places` as one Parquet file, in the form of the first of `sources`.
 pub(super) fn copy(
@@ -283,7 +271,7 @@ fn copy_round<T: Sync>(
             _ => take(Copied::Direct),
         });
     }
-    let gate = Gate::new(round.room.bytes);
+    let gate = Gate::new(tasks.iter().map(|task| task.bytes).collect(), round.room.bytes);
     let (send, receive) = channel();
     thread::scope(|scope| {
         let mut workers = vec![];
@@ -291,12 +279,14 @@ fn copy_round<T: Sync>(
             let (send, tasks, gate) = (send.clone(), &tasks, &gate);
             workers.push(scope.spawn(move || {
                 let _open = OpenOnPanic(gate);
-                while let Some((number, task)) = gate.next(tasks) {
+                while let Some((number, task)) =
+                    gate.next().and_then(|number| Some((number, tasks.get(number)?)))
+                {
                     let copied = match task.part {
                         Some((plan, part)) => {
                             copied_part(round.sources, task, plan, part, form.1).map(Copied::Pages)
                         }
-                        None => copied_column(round.sources, (number, task), form, gate),
+                        None => copied_column(round, (number, task), form, gate),
                     };
                     // `send` fails only after an error, because the receiver is dropped then.
                     if send.send((number, copied)).is_err() {
@@ -306,11 +296,10 @@ fn copy_round<T: Sync>(
             }));
         }
         drop(send);
-        let mut results = Results { receive, next: 0, waiting: BTreeMap::new() };
+        let mut results = Results::new(receive);
         let ended = round.write(target, add, |take| {
-            let number = results.next;
-            let copied = results.next()?;
-            take(copied)?;
+            let (number, copied) = results.next().ok_or_else(ended_early)?;
+            take(copied?)?;
             gate.release(number);
             Ok(())
         });
@@ -326,111 +315,7 @@ fn copy_round<T: Sync>(
     })
 }
 
-/// Hands out tasks in order, and bounds the bytes of results that are not yet written.
-struct Gate {
-    most_bytes: u64,
-    state: Mutex<GateState>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct GateState {
-    next: usize,
-    /// Bytes of each task that is being worked on or waits to be written.
-    held: BTreeMap<usize, u64>,
-    /// Sum of `held`.
-    held_bytes: u64,
-    /// Whether no more tasks are handed out.
-    is_over: bool,
-}
-
-impl Gate {
-    fn new(most_bytes: u64) -> Self {
-        Self { most_bytes, state: Mutex::default(), changed: Condvar::new() }
-    }
-
-    fn state(&self) -> MutexGuard<'_, GateState> {
-        // A panic under the lock leaves valid data, because no change under the lock can panic half-way.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits until the result of the next task fits into the memory, and returns the task; `None` at the end. The first
-    /// task that is not yet written always fits, because otherwise nothing would go on.
-    fn next<'t, 'r, T>(&self, tasks: &'t [CopyTask<'r, T>]) -> Option<(usize, &'t CopyTask<'r, T>)> {
-        let mut state = self.state();
-        loop {
-            let number = state.next;
-            let task = tasks.get(number).filter(|_| !state.is_over)?;
-            if state.held.is_empty() || state.held_bytes + task.bytes <= self.most_bytes {
-                state.next += 1;
-                state.held.insert(number, task.bytes);
-                state.held_bytes += task.bytes;
-                return Some((number, task));
-            }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    /// Reports whether a result may have `bytes` bytes, which are more than were estimated.
-    fn grow(&self, number: usize, bytes: u64) -> bool {
-        let mut state = self.state();
-        let before = state.held.get(&number).copied().unwrap_or(0);
-        let all = state.held_bytes - before + bytes;
-        if all > self.most_bytes {
-            return false;
-        }
-        state.held.insert(number, bytes);
-        state.held_bytes = all;
-        true
-    }
-
-    /// Ends a task whose result was written.
-    fn release(&self, number: usize) {
-        let mut state = self.state();
-        state.held_bytes -= state.held.remove(&number).unwrap_or(0);
-        self.changed.notify_all();
-    }
-
-    /// Hands out no more tasks.
-    fn open(&self) {
-        self.state().is_over = true;
-        self.changed.notify_all();
-    }
-}
-
-/// Opens the gate if a thread panics, so that no other thread waits for its result.
-struct OpenOnPanic<'g>(&'g Gate);
-
-impl Drop for OpenOnPanic<'_> {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            self.0.open();
-        }
-    }
-}
-
-/// Results of tasks, which `next` returns in the order of the output.
-struct Results {
-    receive: Receiver<(usize, Result<Copied>)>,
-    next: usize,
-    /// Results that threads finished before an earlier result.
-    waiting: BTreeMap<usize, Result<Copied>>,
-}
-
-impl Results {
-    fn next(&mut self) -> Result<Copied> {
-        loop {
-            if let Some(copied) = self.waiting.remove(&self.next) {
-                self.next += 1;
-                return copied;
-            }
-            // `recv` fails only if a thread panicked, and then joining the thread resumes the panic.
-            let (number, copied) = self.receive.recv().map_err(|_| ended_early())?;
-            self.waiting.insert(number, copied);
-        }
-    }
-}
-
+/// Returns the error that a thread panicked. Joining the thread resumes the panic, so nobody sees the error.
 fn ended_early() -> Error {
     writing(ParquetError::General("a thread ended early".to_owned()))
 }
@@ -465,16 +350,16 @@ impl Write for ColumnBytes<'_> {
 
 /// Copies a column of the selected rows to memory, if the column fits.
 fn copied_column<T>(
-    sources: &Sources,
+    round: &Round<'_, T>,
     (number, task): (usize, &CopyTask<'_, T>),
     (schema, properties): (&SchemaDescPtr, &WriterPropertiesPtr),
     gate: &Gate,
 ) -> Result<Copied> {
-    if task.bytes > gate.most_bytes {
+    if task.bytes > round.room.bytes {
         return Ok(Copied::Direct);
     }
     let mut is_full = false;
-    let copied = copying(sources, task.selection, task.number, |column| {
+    let copied = copying(round.sources, task.selection, task.number, |column| {
         let bytes = ColumnBytes { bytes: vec![], gate, number, reserved: task.bytes, is_full: &mut is_full };
         let mut sink = TrackedWrite::new(bytes);
         let pages = Box::new(SerializedPageWriter::new(&mut sink));
@@ -574,199 +459,4 @@ fn copying<T, C>(
         let column = file.metadata.file_metadata().schema_descr().column(number);
         error.at(reader.name(), place(selection.part, &column.path().string()))
     })
-}
-
-/// Column chunk that rows are copied from.
-struct SourceColumn<'f> {
-    reader: SourceReader,
-    chunk: &'f ColumnChunkMetaData,
-    /// Number of the first row of the row group in its file.
-    first_row: u64,
-    group_rows: u64,
-}
-
-impl SourceColumn<'_> {
-    /// Returns the rows of a selection as ranges of rows of the row group.
-    fn rows<T>(&self, selection: &Selection<T>) -> Vec<Range<u64>> {
-        let rows = selection.rows.iter();
-        rows.map(|rows| rows.start - self.first_row..rows.end - self.first_row).collect()
-    }
-
-    /// Returns adjacent pages as they are stored.
-    fn stored(&self, pages: &[StoredPage]) -> ParquetResult<WrittenPages> {
-        let begin = pages.first().map_or(0, |page| page.offset);
-        let end = pages.last().map_or(0, |page| page.bytes().end);
-        let mut bytes = vec![0; usize::try_from(end - begin)?];
-        self.reader
-            .read_exact_at(begin, &mut bytes)
-            .map_err(|error| ParquetError::External(Box::new(error)))?;
-        let mut written = WrittenPages {
-            bytes: vec![],
-            locations: Vec::with_capacity(pages.len()),
-            rows: 0,
-            unfolded_bytes: 0,
-        };
-        for page in pages {
-            let location = page.location(written.rows.cast_unsigned())?;
-            let offset = location.offset - begin.cast_signed();
-            let header_bytes = page.header.header_bytes as usize;
-            let content = bytes.get(offset as usize..).and_then(|bytes| bytes.get(header_bytes..));
-            let content = content.and_then(|content| content.get(..page.header.stored_bytes as usize));
-            if let (Some(checksum), Some(content)) = (page.header.checksum, content) {
-                let mut crc = Crc::new();
-                crc.update(content);
-                if crc.sum() != checksum {
-                    return Err(ParquetError::General("a page does not fit its checksum".to_owned()));
-                }
-            }
-            written.locations.push(PageLocation { offset, ..location });
-            written.rows += page.rows().cast_signed();
-            written.unfolded_bytes += (page.header.header_bytes + page.header.unfolded_bytes).cast_signed();
-        }
-        written.bytes = bytes;
-        Ok(written)
-    }
-
-    /// Copies rows of a part.
-    fn copy_part(
-        &self,
-        plan: &ChunkPlan,
-        rows: &[Range<u64>],
-        to: &mut ColumnWriter<'_>,
-    ) -> ParquetResult<()> {
-        let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(()) };
-        let all = usize::try_from(first.start)?..usize::try_from(last.end)?;
-        let source = Arc::new(self.reader.clone());
-        let (pages, skipped) = plan.pages.open(source, self.chunk, all, usize::try_from(self.group_rows)?)?;
-        self.transfer(pages, first.start - skipped as u64, rows, to)
-    }
-
-    /// Copies rows, given as ranges of rows of the row group.
-    fn copy(&self, rows: &[Range<u64>], to: &mut ColumnWriter<'_>) -> ParquetResult<()> {
-        let source = Arc::new(self.reader.clone());
-        let group_rows = usize::try_from(self.group_rows)?;
-        let pages = SerializedPageReader::new(source, self.chunk, group_rows, None)?;
-        self.transfer(pages, 0, rows, to)
-    }
-
-    /// Copies rows from `pages`, which begin with the row `begin` of the row group.
-    fn transfer<R: ChunkReader + 'static>(
-        &self,
-        pages: SerializedPageReader<R>,
-        begin: u64,
-        rows: &[Range<u64>],
-        column: &mut ColumnWriter<'_>,
-    ) -> ParquetResult<()> {
-        let chunk = self.chunk;
-        let row_bytes = chunk.uncompressed_size().max(1) as u64 / self.group_rows.max(1);
-        let transfer = Transfer {
-            begin,
-            rows,
-            batch: usize::try_from(BATCH_BYTES / row_bytes.max(1))?.clamp(1, BATCH_ROWS),
-            definition: chunk.column_descr().max_def_level() > 0,
-            repetition: chunk.column_descr().max_rep_level() > 0,
-        };
-        match (get_column_reader(chunk.column_descr_ptr(), Box::new(pages)), column) {
-            (ColumnReader::BoolColumnReader(from), ColumnWriter::BoolColumnWriter(to)) => {
-                transfer.run(from, to)
-            }
-            (ColumnReader::Int32ColumnReader(from), ColumnWriter::Int32ColumnWriter(to)) => {
-                transfer.run(from, to)
-            }
-            (ColumnReader::Int64ColumnReader(from), ColumnWriter::Int64ColumnWriter(to)) => {
-                transfer.run(from, to)
-            }
-            (ColumnReader::Int96ColumnReader(from), ColumnWriter::Int96ColumnWriter(to)) => {
-                transfer.run(from, to)
-            }
-            (ColumnReader::FloatColumnReader(from), ColumnWriter::FloatColumnWriter(to)) => {
-                transfer.run(from, to)
-            }
-            (ColumnReader::DoubleColumnReader(from), ColumnWriter::DoubleColumnWriter(to)) => {
-                transfer.run(from, to)
-            }
-            (ColumnReader::ByteArrayColumnReader(from), ColumnWriter::ByteArrayColumnWriter(to)) => {
-                transfer.run(from, to)
-            }
-            (
-                ColumnReader::FixedLenByteArrayColumnReader(from),
-                ColumnWriter::FixedLenByteArrayColumnWriter(to),
-            ) => transfer.run(from, to),
-            _ => Err(ParquetError::General("the output has another type there".to_owned())),
-        }
-    }
-}
-
-/// Settings for copying some rows of a column.
-struct Transfer<'a> {
-    /// Row of the row group that the reader begins with.
-    begin: u64,
-    /// Rows to copy, as ranges of rows of the row group.
-    rows: &'a [Range<u64>],
-    /// Number of rows that are decoded together.
-    batch: usize,
-    /// Whether the column has definition levels.
-    definition: bool,
-    /// Whether the column has repetition levels.
-    repetition: bool,
-}
-
-impl Transfer<'_> {
-    fn run<T: DataType>(
-        &self,
-        mut from: ColumnReaderImpl<T>,
-        to: &mut ColumnWriterImpl<'_, T>,
-    ) -> ParquetResult<()> {
-        let mut held =
-            HeldRows { values: Vec::new(), definitions: Vec::new(), repetitions: Vec::new(), rows: 0 };
-        let mut at = self.begin;
-        for rows in self.rows {
-            let skipped = from.skip_records((rows.start - at) as usize)? as u64;
-            if skipped != rows.start - at {
-                return Err(cut_short(at + skipped));
-            }
-            at = rows.start;
-            while at < rows.end {
-                let wanted = ((rows.end - at) as usize).min(self.batch - held.rows);
-                let HeldRows { values, definitions, repetitions, .. } = &mut held;
-                let (read, ..) = from.read_records(wanted, Some(definitions), Some(repetitions), values)?;
-                if read == 0 {
-                    return Err(cut_short(at));
-                }
-                at += read as u64;
-                held.rows += read;
-                if held.rows >= self.batch {
-                    self.write(&mut held, to)?;
-                }
-            }
-        }
-        self.write(&mut held, to)
-    }
-
-    fn write<T: DataType>(
-        &self,
-        held: &mut HeldRows<T::T>,
-        to: &mut ColumnWriterImpl<'_, T>,
-    ) -> ParquetResult<()> {
-        let definitions = self.definition.then_some(held.definitions.as_slice());
-        let repetitions = self.repetition.then_some(held.repetitions.as_slice());
-        to.write_batch(&held.values, definitions, repetitions)?;
-        held.values.clear();
-        held.definitions.clear();
-        held.repetitions.clear();
-        held.rows = 0;
-        Ok(())
-    }
-}
-
-fn cut_short(row: u64) -> ParquetError {
-    ParquetError::EOF(format!("it ends before row {row} of its row group"))
-}
-
-/// Rows that were read and are not yet written.
-struct HeldRows<V> {
-    values: Vec<V>,
-    definitions: Vec<i16>,
-    repetitions: Vec<i16>,
-    rows: usize,
 }

@@ -14,6 +14,7 @@ mod annotate;
 mod convert;
 mod copy;
 mod error;
+mod gate;
 mod header;
 mod leaves;
 mod levels;
@@ -23,6 +24,7 @@ mod open;
 mod pages;
 mod parts;
 mod target;
+mod transfer;
 mod write;
 
 use std::ops::Range;

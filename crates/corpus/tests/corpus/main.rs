@@ -11,6 +11,7 @@ mod files;
 mod lists;
 mod long;
 mod memory;
+mod pages;
 mod parquet;
 #[cfg(feature = "pdf")]
 mod pdf;

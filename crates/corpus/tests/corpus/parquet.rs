@@ -47,10 +47,10 @@ const EVERYTHING: &str = "message documents {
     optional group scores (MAP) { repeated group key_value { required binary key (UTF8); optional int32 value; } }
 }";
 
-type GroupWriter<'w, 'o> = SerializedRowGroupWriter<'w, &'o mut Vec<u8>>;
+pub type GroupWriter<'w, 'o> = SerializedRowGroupWriter<'w, &'o mut Vec<u8>>;
 
 /// Writes row groups. Each function in `groups` writes one row group.
-fn parquet(
+pub fn parquet(
     schema: &str,
     properties: WriterPropertiesBuilder,
     groups: &[&dyn Fn(&mut GroupWriter<'_, '_>)],
@@ -67,7 +67,7 @@ fn parquet(
     bytes
 }
 
-fn column<T: DataType>(
+pub fn column<T: DataType>(
     group: &mut GroupWriter<'_, '_>,
     values: &[T::T],
     definitions: Option<&[i16]>,
@@ -79,7 +79,7 @@ fn column<T: DataType>(
 }
 
 /// Writes a column of texts that may be null.
-fn texts(group: &mut GroupWriter<'_, '_>, texts: &[Option<&str>]) {
+pub fn texts(group: &mut GroupWriter<'_, '_>, texts: &[Option<&str>]) {
     let values: Vec<ByteArray> = texts.iter().flatten().map(|text| ByteArray::from(*text)).collect();
     let levels: Vec<i16> = texts.iter().map(|text| i16::from(text.is_some())).collect();
     column::<ByteArrayType>(group, &values, Some(&levels), None);
@@ -129,7 +129,7 @@ fn everything(folder: &Folder) -> Corpus {
 }
 
 /// Returns all rows, each as a line.
-fn rows(folder: &Folder, name: &str) -> Vec<String> {
+pub fn rows(folder: &Folder, name: &str) -> Vec<String> {
     let file = SerializedFileReader::new(bytes::Bytes::from(folder.bytes(name))).unwrap();
     file.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
 }

@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use ::parquet::basic::{ConvertedType, LogicalType, Repetition, Type as Physical};
+use ::parquet::column::writer::get_typed_column_writer_mut;
 use ::parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType};
-use ::parquet::errors::{ParquetError, Result as ParquetResult};
+use ::parquet::errors::Result as ParquetResult;
 use ::parquet::file::metadata::KeyValue;
-use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::{Type, TypePtr};
 use arrow_ipc::convert::try_schema_from_ipc_buffer;
 use arrow_ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
@@ -15,7 +15,9 @@ use arrow_schema::Schema;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::copy::{BATCH_ROWS, CopyRoom, copy_groups, file, model, writing};
+use super::copy::{CopyRoom, copy_groups, file, model, writing};
+use super::target::TableFile;
+use super::transfer::BATCH_ROWS;
 use super::write::properties;
 use crate::annotation::{Annotation, MEMBER};
 use crate::container::table::{annotation_field, selections};
@@ -43,13 +45,12 @@ pub(super) fn annotate(
     let properties = properties(&first.metadata, key_values, compression);
     let schema = with_column(about.schema_descr().root_schema()).map_err(writing)?;
     let room = CopyRoom::of(out, compression);
-    let mut writer = SerializedFileWriter::new(out, schema, properties).map_err(writing)?;
+    let mut target = TableFile::new(out, schema, properties).map_err(writing)?;
     let part_of = |source, row| file(sources, source).map_or(0, |file| file.group_of(row));
-    copy_groups(sources, selections(annotated, part_of), &mut writer, room, |selection, group| {
-        write_annotations(&selection.with, group).map_err(writing)
+    copy_groups(sources, selections(annotated, part_of), &mut target, room, |selection, target| {
+        write_annotations(&selection.with, target).map_err(writing)
     })?;
-    writer.close().map_err(writing)?;
-    Ok(())
+    target.finish().map_err(writing)
 }
 
 /// Adds a column for annotations behind the other columns of a schema.
@@ -97,40 +98,37 @@ fn with_field(value: &KeyValue) -> Option<KeyValue> {
     Some(KeyValue::new(ARROW_SCHEMA.to_owned(), STANDARD.encode(bytes)))
 }
 
-fn write_annotations(
-    annotations: &[Annotation<'_>],
-    group: &mut SerializedRowGroupWriter<'_, &mut Output>,
-) -> ParquetResult<()> {
+fn write_annotations(annotations: &[Annotation<'_>], target: &mut TableFile<'_>) -> ParquetResult<()> {
     let id = |annotation: &Annotation<'_>| ByteArray::from(&*annotation.cluster);
-    write_column::<ByteArrayType>(group, annotations, Repetition::REQUIRED, |annotation| {
+    write_column::<ByteArrayType>(target, annotations, Repetition::REQUIRED, |annotation| {
         Some(id(annotation))
     })?;
-    write_column::<ByteArrayType>(group, annotations, Repetition::OPTIONAL, |annotation| {
+    write_column::<ByteArrayType>(target, annotations, Repetition::OPTIONAL, |annotation| {
         annotation.similarity.map(|_| id(annotation))
     })?;
-    write_column::<DoubleType>(group, annotations, Repetition::OPTIONAL, |annotation| annotation.similarity)
+    write_column::<DoubleType>(target, annotations, Repetition::OPTIONAL, |annotation| annotation.similarity)
 }
 
 /// Writes a column with one value per annotation. Annotations are written in batches, because their values are
 /// copied.
 fn write_column<T: DataType>(
-    group: &mut SerializedRowGroupWriter<'_, &mut Output>,
+    target: &mut TableFile<'_>,
     annotations: &[Annotation<'_>],
     repetition: Repetition,
     value: impl Fn(&Annotation<'_>) -> Option<T::T>,
 ) -> ParquetResult<()> {
-    let missing = || ParquetError::General("the column was not made".to_owned());
-    let mut column = group.next_column()?.ok_or_else(missing)?;
-    for some in annotations.chunks(BATCH_ROWS) {
-        let (mut values, mut there) = (Vec::new(), Vec::new());
-        for value in some.iter().map(&value) {
-            there.push(i16::from(value.is_some()));
-            values.extend(value);
+    target.write_column(|column| {
+        for some in annotations.chunks(BATCH_ROWS) {
+            let (mut values, mut there) = (Vec::new(), Vec::new());
+            for value in some.iter().map(&value) {
+                there.push(i16::from(value.is_some()));
+                values.extend(value);
+            }
+            let there = (repetition == Repetition::OPTIONAL).then_some(there.as_slice());
+            get_typed_column_writer_mut::<T>(column).write_batch(&values, there, None)?;
         }
-        let there = (repetition == Repetition::OPTIONAL).then_some(there.as_slice());
-        column.typed::<T>().write_batch(&values, there, None)?;
-    }
-    column.close()
+        Ok(())
+    })
 }
 
 #[cfg(test)]

@@ -1,43 +1,37 @@
 //! Copies rows from one Parquet file to another.
 //!
-//! With several threads, each thread copies a column of a row group to memory, and the calling thread writes these
-//! columns in order. The bytes of the output are those of a copy with one thread. Row groups that do not fit into the
-//! memory are copied page by page.
+//! Columns of long texts are copied in parts, most of them page by page without decoding ([`parts`](super::parts)). All
+//! other columns are decoded and encoded as a whole, so that they have statistics.
+//!
+//! With several threads, each thread copies a column or a part to memory, and the calling thread writes them in order.
+//! The bytes of the output are those of a copy with one thread. Columns that do not fit into the memory are written by
+//! the calling thread.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::iter::Peekable;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::channel;
 use std::thread;
 
-use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
-use ::parquet::column::writer::{ColumnCloseResult, ColumnWriter, ColumnWriterImpl, get_column_writer};
-use ::parquet::data_type::DataType;
+use ::parquet::column::writer::{ColumnCloseResult, get_column_writer};
 use ::parquet::errors::{ParquetError, Result as ParquetResult};
-use ::parquet::file::properties::WriterPropertiesPtr;
-use ::parquet::file::serialized_reader::SerializedPageReader;
-use ::parquet::file::writer::{
-    SerializedFileWriter, SerializedPageWriter, SerializedRowGroupWriter, TrackedWrite,
-};
-use ::parquet::schema::types::SchemaDescriptor;
-use bytes::Bytes;
+use ::parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
+use ::parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
+use ::parquet::file::writer::{SerializedPageWriter, TrackedWrite};
+use ::parquet::schema::types::SchemaDescPtr;
 
+use super::gate::{Gate, OpenOnPanic, Results};
+use super::parts::{ChunkPlan, Part, plan};
+use super::target::{TableFile, WrittenPages};
+use super::transfer::SourceColumn;
 use super::write::properties;
 use super::{ParquetFile, place};
 use crate::container::table::{Foreign, OpenTable, Selection, guarded, selections};
 use crate::document::RecordPlace;
 use crate::error::{Error, Result};
 use crate::output::{Output, TableCompression};
-use crate::source::SourceReader;
 use crate::sources::Sources;
-
-/// Number of bytes of one column that are decoded together.
-const BATCH_BYTES: u64 = 1 << 20;
-/// Maximum number of rows that are decoded together.
-pub(super) const BATCH_ROWS: usize = 1024;
 
 /// Writes the rows at `places` as one Parquet file, in the form of the first of `sources`.
 pub(super) fn copy(
@@ -52,12 +46,11 @@ pub(super) fn copy(
     let properties = properties(&first.metadata, about.key_value_metadata().cloned(), compression);
     let schema = about.schema_descr().root_schema_ptr();
     let room = CopyRoom::of(out, compression);
-    let mut writer = SerializedFileWriter::new(out, schema, properties).map_err(writing)?;
+    let mut target = TableFile::new(out, schema, properties).map_err(writing)?;
     let part_of = |source, row| file(sources, source).map_or(0, |file| file.group_of(row));
     let selections = selections(places.map(|place| (place, ())), part_of);
-    copy_groups(sources, selections, &mut writer, room, |_, _| Ok(()))?;
-    writer.close().map_err(writing)?;
-    Ok(())
+    copy_groups(sources, selections, &mut target, room, |_, _| Ok(()))?;
+    target.finish().map_err(writing)
 }
 
 /// Number of threads of a copy, and its memory limit.
@@ -76,24 +69,29 @@ impl CopyRoom {
         Self { threads: out.threads(), bytes: out.buffer_bytes(), keeps }
     }
 
+    /// Estimates the bytes of the copy of a column, if all rows are copied.
+    fn column_bytes(self, chunk: &ColumnChunkMetaData) -> u64 {
+        let bytes = if self.keeps { chunk.compressed_size() } else { chunk.uncompressed_size() };
+        bytes.max(0).cast_unsigned()
+    }
+
     /// Estimates the bytes of the copy of a row group, if all rows are copied.
     fn group_bytes<T>(self, sources: &Sources, selection: &Selection<T>) -> Result<u64> {
         // A missing row group counts nothing, because the copy itself reports it.
         let group = file(sources, selection.source)?.metadata.row_groups().get(selection.part);
-        let bytes = group.map_or(&[][..], |group| group.columns()).iter().map(|chunk| {
-            let bytes = if self.keeps { chunk.compressed_size() } else { chunk.uncompressed_size() };
-            bytes.max(0).cast_unsigned()
-        });
-        Ok(bytes.sum())
+        Ok(group
+            .map_or(&[][..], RowGroupMetaData::columns)
+            .iter()
+            .map(|chunk| self.column_bytes(chunk))
+            .sum())
     }
 
-    /// Takes the next selections whose copies fit into the memory together, and at least one selection. Returns the
-    /// selections and the number of bytes of their copies.
+    /// Takes the next selections whose copies fit into the memory together, and at least one selection.
     fn round<T>(
         self,
         sources: &Sources,
         selections: &mut Peekable<impl Iterator<Item = Selection<T>>>,
-    ) -> Result<(Vec<Selection<T>>, u64)> {
+    ) -> Result<Vec<Selection<T>>> {
         /// Maximum number of row groups per thread, because the row numbers of each selection take memory, too.
         const PER_THREAD: usize = 4;
         let (mut round, mut bytes) = (vec![], 0);
@@ -105,7 +103,7 @@ impl CopyRoom {
             bytes += more;
             round.extend(selections.next());
         }
-        Ok((round, bytes))
+        Ok(round)
     }
 }
 
@@ -113,130 +111,200 @@ impl CopyRoom {
 pub(super) fn copy_groups<T: Sync>(
     sources: &Sources,
     selections: impl Iterator<Item = Selection<T>>,
-    writer: &mut SerializedFileWriter<&mut Output>,
+    target: &mut TableFile<'_>,
     room: CopyRoom,
-    add: impl Fn(&Selection<T>, &mut SerializedRowGroupWriter<'_, &mut Output>) -> Result<()>,
+    add: impl Fn(&Selection<T>, &mut TableFile<'_>) -> Result<()>,
 ) -> Result<()> {
     let mut selections = selections.peekable();
     loop {
-        let (round, bytes) = room.round(sources, &mut selections)?;
+        let round = room.round(sources, &mut selections)?;
         if round.is_empty() {
             return Ok(());
         }
-        if room.threads > 1 && bytes <= room.bytes {
-            copy_round(sources, &round, writer, room, &add)?;
-            continue;
-        }
+        let (_, properties) = target.form();
+        let mut columns = vec![];
         for selection in &round {
-            let mut group = writer.next_row_group().map_err(writing)?;
-            copy_columns(sources, selection, &mut group)?;
-            add(selection, &mut group)?;
-            group.close().map_err(writing)?;
+            columns.push(column_copies(sources, selection, &properties)?);
         }
+        copy_round(&Round { sources, selections: &round, columns: &columns, room }, target, &add)?;
     }
 }
 
-/// Number of bytes of the columns of a round that are in memory, and its limit.
-///
-/// The size of a column is only estimated before, because the compression of the output is that of the first file, and
-/// because the values of a dictionary unfold in a column without one.
-struct RoundMemory {
-    held: AtomicU64,
-    most: u64,
+/// Copy of a column of a row group.
+struct ColumnCopy {
+    number: usize,
+    /// The parts of the column; `None` if the column is copied as a whole.
+    plan: Option<ChunkPlan>,
 }
 
-/// Bytes of a column in memory. If the columns of the round do not fit into the memory, writing fails and sets
-/// `is_full`.
-struct ColumnBytes<'r> {
-    bytes: Vec<u8>,
-    round: &'r RoundMemory,
-    is_full: &'r AtomicBool,
+/// Plans the copies of the columns of a selection.
+fn column_copies<T>(
+    sources: &Sources,
+    selection: &Selection<T>,
+    properties: &WriterPropertiesPtr,
+) -> Result<Vec<ColumnCopy>> {
+    let schema = file(sources, selection.source)?.metadata.file_metadata().schema_descr();
+    let copies = (0..schema.num_columns()).map(|number| {
+        let plan = copying(sources, selection, number, |column| {
+            let compression = properties.compression(column.chunk.column_path());
+            plan(&column.reader, column.chunk, column.group_rows, &column.rows(selection), compression)
+        })?;
+        Ok(ColumnCopy { number, plan })
+    });
+    copies.collect()
 }
 
-impl Write for ColumnBytes<'_> {
-    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
-        let len = part.len() as u64;
-        if self.round.held.fetch_add(len, Ordering::Relaxed) + len > self.round.most {
-            self.round.held.fetch_sub(len, Ordering::Relaxed);
-            self.is_full.store(true, Ordering::Relaxed);
-            return Err(io::ErrorKind::OutOfMemory.into());
-        }
-        self.bytes.extend_from_slice(part);
-        Ok(part.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+/// Selections that are copied together.
+struct Round<'r, T> {
+    sources: &'r Sources,
+    selections: &'r [Selection<T>],
+    /// The columns of each selection.
+    columns: &'r [Vec<ColumnCopy>],
+    room: CopyRoom,
 }
 
-impl Drop for ColumnBytes<'_> {
-    fn drop(&mut self) {
-        self.round.held.fetch_sub(self.bytes.len() as u64, Ordering::Relaxed);
-    }
+/// Work of one thread: a column or a part of a column.
+struct CopyTask<'r, T> {
+    selection: &'r Selection<T>,
+    number: usize,
+    part: Option<(&'r ChunkPlan, &'r Part)>,
+    /// Estimated bytes of the result.
+    bytes: u64,
+}
+
+/// Result of a task.
+enum Copied {
+    Column(WrittenColumn),
+    Pages(WrittenPages),
+    /// The column does not fit into the memory, and has to be written directly.
+    Direct,
 }
 
 /// Copied column of a row group, in memory.
 struct WrittenColumn {
-    bytes: Bytes,
-    close: ColumnCloseResult,
+    bytes: Vec<u8>,
+    closed: ColumnCloseResult,
 }
 
-/// Copies selections with several threads.
-fn copy_round<T: Sync>(
-    sources: &Sources,
-    round: &[Selection<T>],
-    writer: &mut SerializedFileWriter<&mut Output>,
-    room: CopyRoom,
-    add: &impl Fn(&Selection<T>, &mut SerializedRowGroupWriter<'_, &mut Output>) -> Result<()>,
-) -> Result<()> {
-    let mut columns = vec![];
-    for selection in round {
-        let schema = file(sources, selection.source)?.metadata.file_metadata().schema_descr();
-        columns.extend((0..schema.num_columns()).map(|number| (selection, number)));
+impl<'r, T> Round<'r, T> {
+    /// Returns all tasks, in the order of the output.
+    fn tasks(&self) -> Result<Vec<CopyTask<'r, T>>> {
+        let mut tasks = vec![];
+        for (selection, columns) in self.selections.iter().zip(self.columns) {
+            let group = file(self.sources, selection.source)?.metadata.row_groups().get(selection.part);
+            for ColumnCopy { number, plan } in columns {
+                let number = *number;
+                let Some(plan) = plan else {
+                    let chunk = group.and_then(|group| group.columns().get(number));
+                    let bytes = chunk.map_or(0, |chunk| self.room.column_bytes(chunk));
+                    tasks.push(CopyTask { selection, number, part: None, bytes });
+                    continue;
+                };
+                tasks.extend(plan.parts.iter().map(|part| CopyTask {
+                    selection,
+                    number,
+                    part: Some((plan, part)),
+                    bytes: part.bytes(),
+                }));
+            }
+        }
+        Ok(tasks)
     }
-    let target = (writer.schema_descr().clone(), Arc::clone(writer.properties()));
-    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let memory = RoundMemory { held: AtomicU64::new(0), most: room.bytes };
+
+    /// Writes all selections. `next` returns the result of the next task.
+    fn write(
+        &self,
+        target: &mut TableFile<'_>,
+        add: &impl Fn(&Selection<T>, &mut TableFile<'_>) -> Result<()>,
+        mut next: impl FnMut(&mut dyn FnMut(Copied) -> Result<()>) -> Result<()>,
+    ) -> Result<()> {
+        for (selection, columns) in self.selections.iter().zip(self.columns) {
+            for ColumnCopy { number, plan } in columns {
+                let Some(plan) = plan else {
+                    next(&mut |copied| match copied {
+                        Copied::Column(WrittenColumn { bytes, closed }) => {
+                            target.append_column(&bytes, closed).map_err(writing)
+                        }
+                        Copied::Pages(_) | Copied::Direct => {
+                            copy_directly(self.sources, selection, *number, target)
+                        }
+                    })?;
+                    continue;
+                };
+                let mut column = copying(self.sources, selection, *number, |column| {
+                    let codec = column.chunk.compression_codec();
+                    let dictionary = plan.dictionary.map(|page| column.stored(&[page])).transpose()?;
+                    let dictionary = dictionary.as_ref().map(|page| (&*page.bytes, page.unfolded_bytes));
+                    target.begin_paged(codec, plan.encodings.clone(), dictionary)
+                })?;
+                for _ in &plan.parts {
+                    next(&mut |copied| match copied {
+                        Copied::Pages(pages) => target.write_pages(&mut column, pages).map_err(writing),
+                        Copied::Column(_) | Copied::Direct => Err(ended_early()),
+                    })?;
+                }
+                target.end_paged(column).map_err(writing)?;
+            }
+            add(selection, target)?;
+            target.end_group().map_err(writing)?;
+        }
+        Ok(())
+    }
+}
+
+/// Copies selections, with several threads if there are some.
+fn copy_round<T: Sync>(
+    round: &Round<'_, T>,
+    target: &mut TableFile<'_>,
+    add: &impl Fn(&Selection<T>, &mut TableFile<'_>) -> Result<()>,
+) -> Result<()> {
+    let tasks = round.tasks()?;
+    let (schema, properties) = target.form();
+    let form = (&schema, &properties);
+    let threads = round.room.threads.min(tasks.len());
+    if threads < 2 {
+        let mut tasks = tasks.iter();
+        return round.write(target, add, |take| match tasks.next().map(|task| (task, task.part)) {
+            Some((task, Some((plan, part)))) => {
+                take(Copied::Pages(copied_part(round.sources, task, plan, part, &properties)?))
+            }
+            _ => take(Copied::Direct),
+        });
+    }
+    let gate = Gate::new(tasks.iter().map(|task| task.bytes).collect(), round.room.bytes);
     let (send, receive) = channel();
     thread::scope(|scope| {
         let mut workers = vec![];
-        for _ in 0..room.threads.min(columns.len()) {
-            let (send, columns, target, next, stop) = (send.clone(), &columns, &target, &next, &stop);
-            let memory = &memory;
+        for _ in 0..threads {
+            let (send, tasks, gate) = (send.clone(), &tasks, &gate);
             workers.push(scope.spawn(move || {
-                while !stop.load(Ordering::Relaxed) {
-                    let task = next.fetch_add(1, Ordering::Relaxed);
-                    let Some((selection, number)) = columns.get(task) else { return };
+                let _open = OpenOnPanic(gate);
+                while let Some((number, task)) =
+                    gate.next().and_then(|number| Some((number, tasks.get(number)?)))
+                {
+                    let copied = match task.part {
+                        Some((plan, part)) => {
+                            copied_part(round.sources, task, plan, part, form.1).map(Copied::Pages)
+                        }
+                        None => copied_column(round, (number, task), form, gate),
+                    };
                     // `send` fails only after an error, because the receiver is dropped then.
-                    if send.send((task, written_column(sources, selection, *number, target, memory))).is_err()
-                    {
+                    if send.send((number, copied)).is_err() {
                         return;
                     }
                 }
             }));
         }
         drop(send);
-        let mut written = WrittenColumns { receive, next: 0, waiting: BTreeMap::new() };
-        let ended = round.iter().try_for_each(|selection| {
-            let mut group = writer.next_row_group().map_err(writing)?;
-            let schema = file(sources, selection.source)?.metadata.file_metadata().schema_descr();
-            for number in 0..schema.num_columns() {
-                let Some(WrittenColumn { bytes, close }) = written.next()? else {
-                    copy_one(sources, selection, number, &mut group)?;
-                    continue;
-                };
-                let len = bytes.len() as u64;
-                group.append_column(&bytes, close).map_err(writing)?;
-                drop(bytes);
-                memory.held.fetch_sub(len, Ordering::Relaxed);
-            }
-            add(selection, &mut group)?;
-            group.close().map_err(writing)?;
+        let mut results = Results::new(receive);
+        let ended = round.write(target, add, |take| {
+            let (number, copied) = results.next().ok_or_else(ended_early)?;
+            take(copied?)?;
+            gate.release(number);
             Ok(())
         });
-        stop.store(true, Ordering::Relaxed);
-        drop(written);
+        gate.open();
+        drop(results);
         // A scope that joins by itself replaces the message of a worker that panicked by one of its own.
         for worker in workers {
             if let Err(panic) = worker.join() {
@@ -247,51 +315,96 @@ fn copy_round<T: Sync>(
     })
 }
 
-/// Copied columns, which `next` returns in the order of the output.
-struct WrittenColumns {
-    receive: Receiver<(usize, Result<Option<WrittenColumn>>)>,
-    next: usize,
-    /// Columns that threads finished before an earlier column.
-    waiting: BTreeMap<usize, Result<Option<WrittenColumn>>>,
+/// Returns the error that a thread panicked. Joining the thread resumes the panic, so nobody sees the error.
+fn ended_early() -> Error {
+    writing(ParquetError::General("a thread ended early".to_owned()))
 }
 
-impl WrittenColumns {
-    fn next(&mut self) -> Result<Option<WrittenColumn>> {
-        loop {
-            if let Some(column) = self.waiting.remove(&self.next) {
-                self.next += 1;
-                return column;
+/// Bytes of a column in memory. If the column does not fit into the memory, writing fails and sets `is_full`.
+struct ColumnBytes<'g> {
+    bytes: Vec<u8>,
+    gate: &'g Gate,
+    number: usize,
+    reserved: u64,
+    is_full: &'g mut bool,
+}
+
+impl Write for ColumnBytes<'_> {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        let len = (self.bytes.len() + part.len()) as u64;
+        if len > self.reserved {
+            if !self.gate.grow(self.number, len) {
+                *self.is_full = true;
+                return Err(io::ErrorKind::OutOfMemory.into());
             }
-            let Ok((task, column)) = self.receive.recv() else {
-                // `recv` fails only if a thread panicked, and then joining the thread resumes the panic.
-                return Err(writing(ParquetError::General("a thread ended early".to_owned())));
-            };
-            self.waiting.insert(task, column);
+            self.reserved = len;
         }
+        self.bytes.extend_from_slice(part);
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
-/// Copies a column of the selected rows to memory. Returns `None` if the column does not fit.
-fn written_column<T>(
-    sources: &Sources,
-    selection: &Selection<T>,
-    number: usize,
-    (schema, properties): &(SchemaDescriptor, WriterPropertiesPtr),
-    memory: &RoundMemory,
-) -> Result<Option<WrittenColumn>> {
-    let is_full = AtomicBool::new(false);
-    let copied = copying(sources, selection, number, |file, reader| {
-        let mut sink = TrackedWrite::new(ColumnBytes { bytes: vec![], round: memory, is_full: &is_full });
+/// Copies a column of the selected rows to memory, if the column fits.
+fn copied_column<T>(
+    round: &Round<'_, T>,
+    (number, task): (usize, &CopyTask<'_, T>),
+    (schema, properties): (&SchemaDescPtr, &WriterPropertiesPtr),
+    gate: &Gate,
+) -> Result<Copied> {
+    if task.bytes > round.room.bytes {
+        return Ok(Copied::Direct);
+    }
+    let mut is_full = false;
+    let copied = copying(round.sources, task.selection, task.number, |column| {
+        let bytes = ColumnBytes { bytes: vec![], gate, number, reserved: task.bytes, is_full: &mut is_full };
+        let mut sink = TrackedWrite::new(bytes);
         let pages = Box::new(SerializedPageWriter::new(&mut sink));
-        let mut column = get_column_writer(schema.column(number), Arc::clone(properties), pages);
-        copy_column(file, reader, selection, number, &mut column)?;
-        let close = column.close()?;
-        Ok(WrittenColumn { bytes: std::mem::take(&mut sink.into_inner()?.bytes).into(), close })
+        let mut to = get_column_writer(schema.column(task.number), Arc::clone(properties), pages);
+        column.copy(&column.rows(task.selection), &mut to)?;
+        let closed = to.close()?;
+        Ok(WrittenColumn { bytes: sink.into_inner()?.bytes, closed })
     });
     match copied {
-        Err(_) if is_full.load(Ordering::Relaxed) => Ok(None),
-        copied => copied.map(Some),
+        Err(_) if is_full => Ok(Copied::Direct),
+        copied => copied.map(Copied::Column),
     }
+}
+
+/// Copies a part of a column to memory.
+fn copied_part<T>(
+    sources: &Sources,
+    task: &CopyTask<'_, T>,
+    plan: &ChunkPlan,
+    part: &Part,
+    properties: &WriterPropertiesPtr,
+) -> Result<WrittenPages> {
+    copying(sources, task.selection, task.number, |column| match part {
+        Part::Stored { pages } => column.stored(pages),
+        Part::Decoded { rows, .. } => {
+            let properties = WriterProperties::builder()
+                .set_compression(properties.compression(column.chunk.column_path()))
+                .set_encoding(plan.encoding)
+                .set_dictionary_enabled(false)
+                .set_statistics_enabled(EnabledStatistics::None)
+                .build();
+            let mut sink = TrackedWrite::new(vec![]);
+            let pages = Box::new(SerializedPageWriter::new(&mut sink));
+            let mut to = get_column_writer(column.chunk.column_descr_ptr(), Arc::new(properties), pages);
+            column.copy_part(plan, rows, &mut to)?;
+            let closed = to.close()?;
+            let missing = || ParquetError::General("a column has no places of pages".to_owned());
+            Ok(WrittenPages {
+                locations: closed.offset_index.ok_or_else(missing)?.page_locations,
+                rows: i64::try_from(closed.rows_written)?,
+                unfolded_bytes: closed.metadata.uncompressed_size(),
+                bytes: sink.into_inner()?,
+            })
+        }
+    })
 }
 
 /// Converts an error of the writer. The error is our own, or is one that no input can cause.
@@ -314,164 +427,36 @@ pub(super) fn model(sources: &Sources, numbers: Range<u32>) -> Result<&ParquetFi
     file(sources, model.unwrap_or(numbers.start))
 }
 
-/// Copies the columns of the selected rows to the row group that is written, page by page.
-fn copy_columns<T>(
-    sources: &Sources,
-    selection: &Selection<T>,
-    group: &mut SerializedRowGroupWriter<'_, &mut Output>,
-) -> Result<()> {
-    let schema = file(sources, selection.source)?.metadata.file_metadata().schema_descr();
-    (0..schema.num_columns()).try_for_each(|number| copy_one(sources, selection, number, group))
-}
-
-/// Copies a column of the selected rows to the row group that is written, page by page.
-fn copy_one<T>(
+/// Copies a column of the selected rows to the output, page by page.
+fn copy_directly<T>(
     sources: &Sources,
     selection: &Selection<T>,
     number: usize,
-    group: &mut SerializedRowGroupWriter<'_, &mut Output>,
+    target: &mut TableFile<'_>,
 ) -> Result<()> {
-    copying(sources, selection, number, |file, reader| {
-        let missing = || ParquetError::General("the output has no such column".to_owned());
-        let mut column = group.next_column()?.ok_or_else(missing)?;
-        copy_column(file, reader, selection, number, column.untyped())?;
-        column.close()
+    copying(sources, selection, number, |column| {
+        target.write_column(|to| column.copy(&column.rows(selection), to))
     })
 }
 
-/// Calls `copy` with the file of a selection. Errors name the file, the row group and the column.
+/// Calls `copy` with a column of a selection. Errors name the file, the row group and the column.
 fn copying<T, C>(
     sources: &Sources,
     selection: &Selection<T>,
     number: usize,
-    copy: impl FnOnce(&ParquetFile, &SourceReader) -> ParquetResult<C>,
+    copy: impl FnOnce(&SourceColumn<'_>) -> ParquetResult<C>,
 ) -> Result<C> {
     let file = file(sources, selection.source)?;
     let reader = sources.reader(selection.source)?;
-    guarded(|| copy(file, &reader)).map_err(|error| {
+    let copied = guarded(|| {
+        let no_group = || ParquetError::General("there is no such row group".to_owned());
+        let rows = &file.groups.get(selection.part).ok_or_else(no_group)?.rows;
+        let chunk = file.metadata.row_group(selection.part).column(number);
+        let (first_row, group_rows) = (rows.start, rows.end - rows.start);
+        copy(&SourceColumn { reader: reader.clone(), chunk, first_row, group_rows })
+    });
+    copied.map_err(|error| {
         let column = file.metadata.file_metadata().schema_descr().column(number);
         error.at(reader.name(), place(selection.part, &column.path().string()))
     })
-}
-
-fn copy_column<T>(
-    file: &ParquetFile,
-    reader: &SourceReader,
-    selection: &Selection<T>,
-    number: usize,
-    column: &mut ColumnWriter<'_>,
-) -> ParquetResult<()> {
-    let from = file.metadata.row_group(selection.part);
-    let chunk = from.column(number);
-    let rows = usize::try_from(from.num_rows())?;
-    let pages = SerializedPageReader::new(Arc::new(reader.clone()), chunk, rows, None)?;
-    let no_group = || ParquetError::General("there is no such row group".to_owned());
-    let first_row = file.groups.get(selection.part).ok_or_else(no_group)?.rows.start;
-    let row_bytes = chunk.uncompressed_size().max(1) as u64 / from.num_rows().max(1) as u64;
-    let transfer = Transfer {
-        first_row,
-        rows: &selection.rows,
-        batch: usize::try_from(BATCH_BYTES / row_bytes.max(1))?.clamp(1, BATCH_ROWS),
-        definition: chunk.column_descr().max_def_level() > 0,
-        repetition: chunk.column_descr().max_rep_level() > 0,
-    };
-    match (get_column_reader(chunk.column_descr_ptr(), Box::new(pages)), column) {
-        (ColumnReader::BoolColumnReader(from), ColumnWriter::BoolColumnWriter(to)) => transfer.run(from, to),
-        (ColumnReader::Int32ColumnReader(from), ColumnWriter::Int32ColumnWriter(to)) => {
-            transfer.run(from, to)
-        }
-        (ColumnReader::Int64ColumnReader(from), ColumnWriter::Int64ColumnWriter(to)) => {
-            transfer.run(from, to)
-        }
-        (ColumnReader::Int96ColumnReader(from), ColumnWriter::Int96ColumnWriter(to)) => {
-            transfer.run(from, to)
-        }
-        (ColumnReader::FloatColumnReader(from), ColumnWriter::FloatColumnWriter(to)) => {
-            transfer.run(from, to)
-        }
-        (ColumnReader::DoubleColumnReader(from), ColumnWriter::DoubleColumnWriter(to)) => {
-            transfer.run(from, to)
-        }
-        (ColumnReader::ByteArrayColumnReader(from), ColumnWriter::ByteArrayColumnWriter(to)) => {
-            transfer.run(from, to)
-        }
-        (
-            ColumnReader::FixedLenByteArrayColumnReader(from),
-            ColumnWriter::FixedLenByteArrayColumnWriter(to),
-        ) => transfer.run(from, to),
-        _ => Err(ParquetError::General("the output has another type there".to_owned())),
-    }
-}
-
-/// Settings for copying some rows of a column.
-struct Transfer<'a> {
-    /// Number of the first row of the row group in its file.
-    first_row: u64,
-    rows: &'a [Range<u64>],
-    /// Number of rows that are decoded together.
-    batch: usize,
-    /// Whether the column has definition levels.
-    definition: bool,
-    /// Whether the column has repetition levels.
-    repetition: bool,
-}
-
-impl Transfer<'_> {
-    fn run<T: DataType>(
-        &self,
-        mut from: ColumnReaderImpl<T>,
-        to: &mut ColumnWriterImpl<'_, T>,
-    ) -> ParquetResult<()> {
-        let mut held =
-            HeldRows { values: Vec::new(), definitions: Vec::new(), repetitions: Vec::new(), rows: 0 };
-        let mut at = self.first_row;
-        for rows in self.rows {
-            let skipped = from.skip_records((rows.start - at) as usize)? as u64;
-            if skipped != rows.start - at {
-                return Err(cut_short(at + skipped - self.first_row));
-            }
-            at = rows.start;
-            while at < rows.end {
-                let wanted = ((rows.end - at) as usize).min(self.batch - held.rows);
-                let HeldRows { values, definitions, repetitions, .. } = &mut held;
-                let (read, ..) = from.read_records(wanted, Some(definitions), Some(repetitions), values)?;
-                if read == 0 {
-                    return Err(cut_short(at - self.first_row));
-                }
-                at += read as u64;
-                held.rows += read;
-                if held.rows >= self.batch {
-                    self.write(&mut held, to)?;
-                }
-            }
-        }
-        self.write(&mut held, to)
-    }
-
-    fn write<T: DataType>(
-        &self,
-        held: &mut HeldRows<T::T>,
-        to: &mut ColumnWriterImpl<'_, T>,
-    ) -> ParquetResult<()> {
-        let definitions = self.definition.then_some(held.definitions.as_slice());
-        let repetitions = self.repetition.then_some(held.repetitions.as_slice());
-        to.write_batch(&held.values, definitions, repetitions)?;
-        held.values.clear();
-        held.definitions.clear();
-        held.repetitions.clear();
-        held.rows = 0;
-        Ok(())
-    }
-}
-
-fn cut_short(row: u64) -> ParquetError {
-    ParquetError::EOF(format!("it ends before row {row} of its row group"))
-}
-
-/// Rows that were read and are not yet written.
-struct HeldRows<V> {
-    values: Vec<V>,
-    definitions: Vec<i16>,
-    repetitions: Vec<i16>,
-    rows: usize,
 }

@@ -35,8 +35,7 @@ impl ParquetFile {
             let located = group.pages.get(wanted).ok_or_else(missing)?;
             let count = (group.rows.end - group.rows.start) as usize;
             let chunk = self.metadata.row_group(number).column(column);
-            let pages = Some(located.locations.clone());
-            let pages = SerializedPageReader::new(Arc::new(reader.clone()), chunk, count, pages)?;
+            let source = Arc::new(reader.clone());
             let skipped = (rows.start - group.rows.start) as usize;
             let rows = (rows.end - rows.start) as usize;
             let leaf = self.leaves.get(column).and_then(Option::as_ref);
@@ -44,10 +43,13 @@ impl ParquetFile {
             let max_level = column.max_def_level();
             let meaning = Meaning::of(&column);
             if let Some(listed_from) = leaf.and_then(|leaf| leaf.listed_from) {
+                let pages = Some(located.locations.clone());
+                let pages = SerializedPageReader::new(source, chunk, count, pages)?;
                 let (pages, skipped) = PageSection::from_row(pages, located, skipped);
                 let stretch = ColumnRows { skipped, rows, max_level };
                 return lists(get_column_reader(column, Box::new(pages)), &stretch, listed_from);
             }
+            let (pages, skipped) = located.open(source, chunk, skipped..skipped + rows, count)?;
             let stretch = ColumnRows { skipped, rows, max_level };
             Ok(match get_column_reader(column, Box::new(pages)) {
                 ColumnReader::ByteArrayColumnReader(column) => stretch.decode(column)?.collect(),

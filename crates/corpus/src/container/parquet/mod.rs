@@ -14,12 +14,17 @@ mod annotate;
 mod convert;
 mod copy;
 mod error;
+mod gate;
+mod header;
 mod leaves;
 mod levels;
 mod load;
 mod meaning;
 mod open;
 mod pages;
+mod parts;
+mod target;
+mod transfer;
 mod write;
 
 use std::ops::Range;

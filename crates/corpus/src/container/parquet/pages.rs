@@ -4,9 +4,10 @@
 //! takes one small read per page and decompresses nothing, except some pages of lists (see [`locate`]).
 
 use std::io::{BufReader, Read};
+use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
+use ::parquet::basic::Encoding;
 use ::parquet::column::page::{Page, PageMetadata, PageReader};
 use ::parquet::errors::{ParquetError, Result};
 use ::parquet::file::metadata::ColumnChunkMetaData;
@@ -15,11 +16,63 @@ use ::parquet::file::reader::{ChunkReader, Length};
 use ::parquet::file::serialized_reader::SerializedPageReader;
 use bytes::Bytes;
 
+use super::header::{PageHeader, PageKind};
 use super::levels::{PageLevels, begun};
 use crate::source::SourceReader;
 
 /// Buffer size of a read. A buffer of this size holds the header of a page.
 const HEADER_BYTES: usize = 1 << 10;
+
+/// A page as it is stored.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StoredPage {
+    /// Offset of the header in the file.
+    pub(super) offset: u64,
+    pub(super) header: PageHeader,
+}
+
+impl StoredPage {
+    /// Returns the place of header and content in the file.
+    pub(super) fn bytes(&self) -> Range<u64> {
+        self.offset..self.offset + self.header.page_bytes()
+    }
+
+    /// Returns the place of the page, of which `first_row` is the first row.
+    pub(super) fn location(&self, first_row: u64) -> Result<PageLocation> {
+        Ok(PageLocation {
+            offset: self.offset.cast_signed(),
+            compressed_page_size: i32::try_from(self.header.page_bytes())?,
+            first_row_index: first_row.cast_signed(),
+        })
+    }
+
+    /// Returns the number of rows of a data page of a column without lists.
+    pub(super) fn rows(&self) -> u64 {
+        self.header.rows.unwrap_or(self.header.values)
+    }
+
+    /// Reports whether the values are numbers of values in the dictionary page.
+    pub(super) fn uses_dictionary(&self) -> bool {
+        // A page with an unknown encoding is refused when it is decoded, so it does not matter what it counts as.
+        matches!(self.header.encoding, Some(Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY))
+    }
+}
+
+/// Reads the headers of all pages of a column chunk, in order.
+pub(super) fn stored_pages(reader: &SourceReader, column: &ColumnChunkMetaData) -> Result<Vec<StoredPage>> {
+    let (start, len) = column.byte_range();
+    let end = start.saturating_add(len);
+    let (mut pages, mut offset) = (Vec::new(), start);
+    while offset < end {
+        let header = PageHeader::read(reader.get_read(offset)?)?;
+        if header.page_bytes() > end - offset {
+            return Err(ParquetError::EOF("a page ends behind its column".to_owned()));
+        }
+        pages.push(StoredPage { offset, header });
+        offset += header.page_bytes();
+    }
+    Ok(pages)
+}
 
 /// Pages of a column chunk.
 #[derive(Debug, Default)]
@@ -28,6 +81,8 @@ pub(super) struct ColumnPages {
     pub(super) locations: Vec<PageLocation>,
     /// Whether each page begins within a row; empty if each row has one value.
     is_continued: Vec<bool>,
+    /// Whether each page uses the dictionary.
+    uses_dictionary: Vec<bool>,
 }
 
 /// Finds the pages of a column chunk.
@@ -37,28 +92,18 @@ pub(super) struct ColumnPages {
 /// the pages, and reading decompresses them again. Without the counts, every piece would have to be decoded from the
 /// beginning of its row group.
 pub(super) fn locate(reader: &SourceReader, column: &ColumnChunkMetaData, rows: u64) -> Result<ColumnPages> {
-    let recorder = Arc::new(Recorder { reader: reader.clone(), last: AtomicU64::new(0) });
-    let mut pages = SerializedPageReader::new(Arc::clone(&recorder), column, rows as usize, None)?;
-    let (start, len) = column.byte_range();
     let max_level = column.column_descr().max_rep_level();
     let mut found = ColumnPages::default();
     let mut row = 0u64;
-    while let Some(page) = pages.peek_next_page()? {
-        if page.is_dict {
-            pages.skip_next_page()?;
+    for page in stored_pages(reader, column)? {
+        if page.header.kind != PageKind::Data {
             continue;
         }
-        let offset = recorder.last.load(Ordering::Relaxed).cast_signed();
-        let location = PageLocation { offset, compressed_page_size: 0, first_row_index: row.cast_signed() };
-        found.locations.push(location);
-        let begun = match page.num_rows {
-            None if max_level > 0 => begun_in(pages.get_next_page()?, max_level)?,
-            rows => {
-                pages.skip_next_page()?;
-                let rows = rows.or(page.num_levels).unwrap_or_default() as u64;
-                PageLevels { rows, is_continued: false }
-            }
+        let begun = match page.header.rows {
+            None if max_level > 0 => begun_in(opened(reader, column, page.location(row)?)?, max_level)?,
+            _ => PageLevels { rows: page.rows(), is_continued: false },
         };
+        found.push(&page, row)?;
         if max_level > 0 {
             found.is_continued.push(begun.is_continued);
         }
@@ -67,13 +112,18 @@ pub(super) fn locate(reader: &SourceReader, column: &ColumnChunkMetaData, rows: 
     if row != rows {
         return Err(ParquetError::General(format!("its pages have {row} values for {rows} rows")));
     }
-    // A page ends where the next begins.
-    let mut end = (start + len).cast_signed();
-    for page in found.locations.iter_mut().rev() {
-        page.compressed_page_size = i32::try_from(end - page.offset)?;
-        end = page.offset;
-    }
     Ok(found)
+}
+
+/// Decompresses a data page.
+fn opened(reader: &SourceReader, column: &ColumnChunkMetaData, page: PageLocation) -> Result<Option<Page>> {
+    let is_first = page.offset.cast_unsigned() == column.byte_range().0;
+    let mut pages = SerializedPageReader::new(Arc::new(reader.clone()), column, 0, Some(vec![page]))?;
+    if !is_first {
+        // The library takes the bytes before the first page for a dictionary.
+        pages.skip_next_page()?;
+    }
+    pages.get_next_page()
 }
 
 /// Counts the rows that begin in a page.
@@ -83,6 +133,50 @@ fn begun_in(page: Option<Page>, max_level: i16) -> Result<PageLevels> {
             begun(&buf, rep_level_encoding, num_values, max_level)
         }
         _ => Err(ParquetError::General("a page is not what its header says".to_owned())),
+    }
+}
+
+impl ColumnPages {
+    /// Adds a data page, of which `first_row` is the first row.
+    pub(super) fn push(&mut self, page: &StoredPage, first_row: u64) -> Result<()> {
+        self.locations.push(page.location(first_row)?);
+        self.uses_dictionary.push(page.uses_dictionary());
+        Ok(())
+    }
+
+    /// Opens the pages of some rows of a column without lists. Also returns the number of rows to skip before the first
+    /// of these rows.
+    ///
+    /// If none of the pages uses the dictionary, it is left out. Otherwise, it would be decompressed again for every
+    /// piece of a column, and in columns of long texts, only the first pages use it.
+    pub(super) fn open<R: ChunkReader>(
+        &self,
+        reader: Arc<R>,
+        column: &ColumnChunkMetaData,
+        rows: Range<usize>,
+        group_rows: usize,
+    ) -> Result<(SerializedPageReader<R>, usize)> {
+        let first_row = |page: &PageLocation| usize::try_from(page.first_row_index).unwrap_or(0);
+        let first = self.locations.partition_point(|page| first_row(page) <= rows.start).saturating_sub(1);
+        let last = self.locations.partition_point(|page| first_row(page) < rows.end);
+        let pages = self.locations.get(first..last).unwrap_or(&[]);
+        let Some(begin) = pages.first() else {
+            let all = Some(self.locations.clone());
+            return Ok((SerializedPageReader::new(reader, column, group_rows, all)?, rows.start));
+        };
+        if self.uses_dictionary.get(first..last).is_some_and(|uses| uses.contains(&true)) {
+            let all = Some(self.locations.clone());
+            return Ok((SerializedPageReader::new(reader, column, group_rows, all)?, rows.start));
+        }
+        let has_more = begin.offset.cast_unsigned() != column.byte_range().0;
+        let skipped = rows.start - first_row(begin);
+        let end = self.locations.get(last).map_or(group_rows, first_row);
+        let mut section = SerializedPageReader::new(reader, column, end, Some(pages.to_vec()))?;
+        if has_more {
+            // The library takes the bytes before the first page for a dictionary.
+            section.skip_next_page()?;
+        }
+        Ok((section, skipped))
     }
 }
 
@@ -153,31 +247,6 @@ impl<P: PageReader> PageReader for PageSection<P> {
 
     fn at_record_boundary(&mut self) -> Result<bool> {
         Ok(self.is_continued.as_slice().first().is_none_or(|is_continued| !is_continued))
-    }
-}
-
-/// Reader that records the offset of the last header that was read, which is the offset of its page.
-struct Recorder {
-    reader: SourceReader,
-    last: AtomicU64,
-}
-
-impl Length for Recorder {
-    fn len(&self) -> u64 {
-        self.reader.size_bytes()
-    }
-}
-
-impl ChunkReader for Recorder {
-    type T = BufReader<SourceCursor>;
-
-    fn get_read(&self, start: u64) -> Result<Self::T> {
-        self.last.store(start, Ordering::Relaxed);
-        self.reader.get_read(start)
-    }
-
-    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
-        self.reader.get_bytes(start, length)
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) fn of_column(compression: TableCompression, before: Compression) -> C
 
 /// Reports whether a writer chose an encoding. Plain values, dictionaries and levels are no choice, because writers
 /// fall back on them.
-fn is_chosen(encoding: &Encoding) -> bool {
+pub(super) fn is_chosen(encoding: &Encoding) -> bool {
     matches!(
         encoding,
         Encoding::DELTA_BINARY_PACKED

@@ -7,7 +7,7 @@ use minwise_corpus::Corpus;
 
 use crate::audit;
 use crate::candidate;
-use crate::candidate::gather::Equals;
+use crate::candidate::equals::Equals;
 use crate::candidate::neighbourhood::Candidates;
 use crate::candidate::order::KeeperOrder;
 use crate::decide::checkpoint;

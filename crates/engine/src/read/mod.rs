@@ -572,7 +572,8 @@ impl<'a> Desk<'a> {
         // size.
         let is_known = self.corpus.sources().len() == 1
             && self.bytes_read >= SAMPLE_BYTES.min(self.corpus.size_bytes() / 64);
-        let is_hopeless = is_known && !fits(1, expected / 2);
+        // Later records may be longer than the first ones, so only half of the documents still expected are counted.
+        let is_hopeless = is_known && !fits(1, documents + expected.saturating_sub(documents) / 2);
         if fits(if is_first { asked } else { 1 }, documents) && !is_hopeless {
             return Ok(());
         }

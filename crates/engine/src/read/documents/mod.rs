@@ -636,3 +636,103 @@ impl Iterator for RecordPlaces<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPE: RowShape = RowShape { words: 1, placed_words: None, rank_words: 0 };
+
+    /// Makes documents whose kinds repeat every five documents. Document n has the equality key `n / 3` mixed, and the
+    /// id `n`; every seventh has none.
+    fn columns(range: Range<u32>) -> DocumentColumns {
+        let mut columns = DocumentColumns::new(SHAPE);
+        for n in range {
+            let place = RecordPlace { source: 0, line: u64::from(n), offset: 0, len: n };
+            let kind = match n % 5 {
+                0 => ComparisonKind::Empty,
+                1 => ComparisonKind::Null,
+                2 => ComparisonKind::Skipped,
+                _ => ComparisonKind::Shingled,
+            };
+            let id = n.to_string();
+            let id = Some(&*id).filter(|_| n % 7 != 0);
+            let equality_key = u128::from(minwise::hash::fmix64(u64::from(n / 3))) << 64 | u128::from(n / 3);
+            let (row, _) = columns.add(&NewRow { place, id, kind, equality_key }, |_| {});
+            row[0] = n;
+        }
+        columns
+    }
+
+    #[test]
+    fn documents_of_a_kind_are_counted_from_any_document_on() {
+        for len in [0, 1, 63, 64, 65, 200] {
+            let mut documents = Documents::new(SHAPE);
+            documents.append(&mut columns(0..len), 0);
+            for from in (0..=len).filter(|from| from % 7 < 3 || from % 64 < 2) {
+                let count =
+                    |is: &dyn Fn(u32) -> bool| (from..len).filter(|&document| is(document)).count() as u64;
+                assert_eq!(documents.nulls(from), count(&|document| documents.is_null(document)));
+                assert_eq!(documents.skipped(from), count(&|document| documents.is_skipped(document)));
+                let is_empty = |document| !documents.has_shingles(document) && documents.has_text(document);
+                assert_eq!(documents.without_shingles(from), count(&is_empty), "{from} of {len}");
+            }
+        }
+    }
+
+    /// Returns the entries of all stretches that belong to one of `parts`, part by part, sorted.
+    fn keys(documents: &Documents, parts: &[KeyPart]) -> [Vec<(u128, u32)>; 2] {
+        let (mut equality_keys, mut hashes) = (vec![], vec![]);
+        for &part in parts {
+            for stretch in documents.stretches(100) {
+                let push = |document, key| equality_keys.push((key, document));
+                documents.equality_keys(&stretch, part, push).unwrap();
+                let push = |document, hash| hashes.push((u128::from(hash), document));
+                documents.id_hashes(&stretch, part, push).unwrap();
+            }
+        }
+        equality_keys.sort_unstable();
+        hashes.sort_unstable();
+        [equality_keys, hashes]
+    }
+
+    /// Threads may write documents in any order.
+    #[test]
+    fn documents_on_disk_are_as_in_memory() {
+        let mut held = Documents::new(SHAPE);
+        held.append(&mut columns(0..3000), 0);
+        let mut stored = Documents::new(SHAPE);
+        let spill = Spill::new(None, None);
+        let mut taken = vec![];
+        for range in [0..1000, 1000..1001, 1001..2800] {
+            stored.append(&mut columns(range), 0);
+            taken.push(stored.take_held(DocumentColumns::new(SHAPE)));
+        }
+        for columns in taken.into_iter().rev() {
+            spill.put(columns).unwrap();
+        }
+        assert!(spill.spare().is_some(), "the list takes two segments, so one was written at once");
+        stored.put_back(spill.finish(2).unwrap());
+        stored.append(&mut columns(2800..3000), 0);
+        assert!(stored.is_stored() && stored.len() == 3000);
+        for document in [0, 999, 1000, 1001, 2799, 2800, 2999] {
+            assert_eq!(stored.place(document).unwrap(), held.place(document).unwrap());
+            assert_eq!(stored.raw_id(document).unwrap(), held.raw_id(document).unwrap());
+            let row =
+                |documents| RowReader::new(documents, RowChoice::Sketch).row(document).unwrap().to_vec();
+            assert_eq!(row(&stored), row(&held));
+        }
+        let mut rows = [vec![], vec![]];
+        held.rows_into(0..3000, &mut rows[0]).unwrap();
+        stored.rows_into(0..3000, &mut rows[1]).unwrap();
+        assert!(rows[0] == rows[1]);
+        let expected = keys(&held, &[KeyPart::ALL]);
+        assert_eq!(expected.each_ref().map(Vec::len), [3000, 3000 - 3000usize.div_ceil(7)]);
+        for bytes in [0, 1000, 100_000] {
+            let room = crate::memory::MemoryLimit::with_room(3000).room(1, 0);
+            let parts: Vec<KeyPart> = room.parts(bytes).all().collect();
+            assert!(keys(&stored, &parts) == expected, "{} parts on disk", parts.len());
+            assert!(keys(&held, &parts) == expected, "{} parts in memory", parts.len());
+        }
+    }
+}

@@ -480,19 +480,18 @@ impl<'a> Desk<'a> {
             self.spill.write(columns, self.plan.threads)?;
             // From now on all documents are moved to disk, and smaller segments leave more memory for later stages.
             documents.reserve(expected);
-        } else if self.plan.threads == 1 {
-            let columns = documents.take_held(empty());
-            let emptied = self.spill.write(columns, 1)?;
-            documents.fill_again(emptied);
         } else {
             let held = documents.held_len();
-            let spare = self.spill.spare();
-            let is_new = spare.is_none();
-            let columns = documents.take_held(spare.unwrap_or_else(empty));
-            if is_new {
-                documents.reserve(held + held / 8);
+            let columns = documents.take_held(empty());
+            // A list of two segments and the documents that are being collected take about as much memory as all
+            // documents before the first ones were written. A single chunk of many tiny records may be larger than a
+            // segment should be, and does not wait on the list.
+            let segment = room.segment();
+            let most_bytes = if self.plan.threads == 1 { 0 } else { segment + segment / 4 };
+            match self.spill.put(columns, most_bytes)?.or_else(|| self.spill.spare()) {
+                Some(emptied) => documents.fill_again(emptied),
+                None => documents.reserve(held + held / 8),
             }
-            self.spill.put(columns)?;
         }
         self.most_bytes = self.most_bytes.min(room.segment());
         Ok(())

@@ -598,6 +598,12 @@ impl Documents {
     }
 }
 
+impl Drop for Documents {
+    fn drop(&mut self) {
+        spill::close(std::mem::take(&mut self.segments));
+    }
+}
+
 /// Iterator over the places of all documents, in input order.
 #[derive(Debug)]
 pub struct RecordPlaces<'a> {
@@ -708,10 +714,15 @@ mod tests {
             stored.append(&mut columns(range), 0);
             taken.push(stored.take_held(DocumentColumns::new(SHAPE)));
         }
-        for columns in taken.into_iter().rev() {
-            spill.put(columns).unwrap();
-        }
-        assert!(spill.spare().is_some(), "the list takes two segments, so one was written at once");
+        let most_bytes = taken[2].columns.size_bytes() * 3 / 4;
+        let written: Vec<bool> = taken
+            .into_iter()
+            .rev()
+            .map(|columns| spill.put(columns, most_bytes).unwrap().is_some())
+            .collect();
+        // 1799 documents are more than the list takes at once, and it has room for the others.
+        assert_eq!(written, [true, false, false]);
+        assert!(spill.spare().is_none());
         stored.put_back(spill.finish(2).unwrap());
         stored.append(&mut columns(2800..3000), 0);
         assert!(stored.is_stored() && stored.len() == 3000);

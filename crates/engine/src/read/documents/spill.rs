@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use minwise_corpus::Temporary;
 
@@ -17,9 +18,8 @@ use crate::error::Error;
 use crate::parallel;
 use crate::rows::RowLayout;
 
-/// Maximum number of taken-out segments in memory. With the documents that are being collected, they take as much
-/// memory as all documents in memory before the first ones are written.
-const WAITING: usize = 2;
+/// Maximum number of temporary files.
+const FILES: usize = 16;
 
 /// Documents that were taken out of memory, to be written to disk.
 #[derive(Debug)]
@@ -42,12 +42,14 @@ pub(crate) struct Spill<'a> {
 struct SpillState {
     /// Documents that no thread writes yet.
     queue: VecDeque<SpilledColumns>,
-    /// Number of taken-out segments that are not written completely.
-    unwritten: usize,
+    /// Number of bytes of the documents that are on the list or being written from it.
+    unwritten_bytes: u64,
     written: Vec<(u32, Segment)>,
     /// Files to which no thread writes now. Each thread writes to a file of its own, because the system lets only one
     /// thread at a time write to a file.
-    files: Vec<Arc<Temporary>>,
+    files: VecDeque<Arc<Temporary>>,
+    /// Number of files that were made.
+    made: usize,
     /// Emptied columns, to be filled again.
     spare: Vec<DocumentColumns>,
 }
@@ -68,24 +70,31 @@ impl<'a> Spill<'a> {
         self.state().spare.pop()
     }
 
-    /// Puts documents on the list. If the list is full, writes them at once.
-    pub(crate) fn put(&self, columns: SpilledColumns) -> Result<(), Error> {
+    /// Puts documents on the list. If they have more than `most_bytes` bytes, or the list would have more than twice as
+    /// many, writes them at once instead, and returns the emptied columns.
+    pub(crate) fn put(
+        &self,
+        columns: SpilledColumns,
+        most_bytes: u64,
+    ) -> Result<Option<DocumentColumns>, Error> {
         let mut state = self.state();
-        if state.unwritten < WAITING {
-            state.unwritten += 1;
-            state.queue.push_back(columns);
-            return Ok(());
+        let bytes = columns.columns.size_bytes();
+        if bytes > most_bytes || state.unwritten_bytes + bytes > 2 * most_bytes {
+            drop(state);
+            return self.write(columns, 1).map(Some);
         }
-        drop(state);
-        self.write(columns, 1).map(|emptied| self.state().spare.push(emptied))
+        state.unwritten_bytes += bytes;
+        state.queue.push_back(columns);
+        Ok(None)
     }
 
     /// Writes the first documents of the list, if there are any.
     pub(crate) fn help(&self) -> Result<(), Error> {
         let Some(columns) = self.state().queue.pop_front() else { return Ok(()) };
+        let bytes = columns.columns.size_bytes();
         let emptied = self.write(columns, 1)?;
         let mut state = self.state();
-        state.unwritten -= 1;
+        state.unwritten_bytes -= bytes;
         state.spare.push(emptied);
         Ok(())
     }
@@ -112,7 +121,7 @@ impl<'a> Spill<'a> {
             Segment::new(Medium::Temporary(Arc::clone(&file)), sections, columns.len(), columns.shape());
         let mut state = self.state();
         state.written.push((first, segment));
-        state.files.push(file);
+        state.files.push_back(file);
         drop(state);
         columns.clear();
         Ok(columns)
@@ -122,16 +131,22 @@ impl<'a> Spill<'a> {
     pub(crate) fn append(&self, bytes: &[u8]) -> Result<(Arc<Temporary>, u64), Error> {
         let file = self.file()?;
         let begin = file.append(bytes)?;
-        self.state().files.push(Arc::clone(&file));
+        self.state().files.push_back(Arc::clone(&file));
         Ok((file, begin))
     }
 
-    /// Returns a file to which no other thread writes.
+    /// Returns a file to which no other thread writes. All files grow alike, because each is [removed](close) by one
+    /// thread.
     fn file(&self) -> Result<Arc<Temporary>, Error> {
-        match self.state().files.pop() {
-            Some(file) => Ok(file),
-            None => Ok(Arc::new(Temporary::create(self.folder)?)),
+        let mut state = self.state();
+        if state.made >= FILES
+            && let Some(file) = state.files.pop_front()
+        {
+            return Ok(file);
         }
+        state.made += 1;
+        drop(state);
+        Ok(Arc::new(Temporary::create(self.folder)?))
     }
 
     /// Writes the documents that are still on the list with several threads, and returns the segments of all documents.
@@ -142,4 +157,31 @@ impl<'a> Spill<'a> {
         state.spare.clear();
         Ok(std::mem::take(&mut state.written))
     }
+}
+
+/// Closes the temporary files of segments with one thread per file.
+///
+/// The system removes the bytes of an unnamed file when it is closed. One thread took half a second for the segments of
+/// two million short documents.
+pub(super) fn close(segments: Vec<(u32, Segment)>) {
+    /// Minimum number of bytes, because starting threads for fewer takes longer than removing them.
+    const LEAST_BYTES: u64 = 64 << 20;
+    let mut files: Vec<Arc<Temporary>> = vec![];
+    for (_, segment) in &segments {
+        if let Medium::Temporary(file) = &segment.medium
+            && !files.iter().any(|other| Arc::ptr_eq(other, file))
+        {
+            files.push(Arc::clone(file));
+        }
+    }
+    drop(segments);
+    if files.iter().map(|file| file.size_bytes()).sum::<u64>() < LEAST_BYTES {
+        return;
+    }
+    thread::scope(|scope| {
+        for file in files {
+            // A file for which the system gives no thread is closed by this thread, because its value is dropped here.
+            let _ = thread::Builder::new().spawn_scoped(scope, move || drop(file));
+        }
+    });
 }

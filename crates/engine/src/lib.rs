@@ -111,6 +111,7 @@ mod setters;
 mod memory;
 mod error;
 pub mod parallel;
+mod gather;
 mod turn;
 mod storage;
 pub mod weigh;

@@ -212,13 +212,49 @@ impl Parts {
         1 << self.bits
     }
 
-    pub(crate) fn all(self) -> Range<u64> {
-        0..self.len() as u64
+    /// Returns the part with this number. Parts are in ascending order of their keys.
+    pub(crate) fn part(self, number: usize) -> KeyPart {
+        KeyPart { bits: self.bits, number: number as u64 }
     }
 
-    /// Reports whether a key belongs to a part. Parts are in ascending order of their keys.
-    pub(crate) fn has(self, part: u64, key: u64) -> bool {
-        key.checked_shr(u64::BITS - self.bits).unwrap_or(0) == part
+    /// Returns all parts, in ascending order of their keys.
+    pub(crate) fn all(self) -> impl Iterator<Item = KeyPart> {
+        (0..self.len()).map(move |number| self.part(number))
+    }
+}
+
+/// Part of the range of well-mixed keys: all keys with the same first bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct KeyPart {
+    bits: u32,
+    number: u64,
+}
+
+impl KeyPart {
+    /// The whole range.
+    pub(crate) const ALL: Self = Self { bits: 0, number: 0 };
+
+    /// Returns the number of first bits that all keys of the part have in common.
+    pub(crate) fn same_bits(self) -> u32 {
+        self.bits
+    }
+
+    /// Reports whether a key belongs to the part.
+    #[inline]
+    pub(crate) fn has(self, key: u64) -> bool {
+        key.checked_shr(u64::BITS - self.bits).unwrap_or(0) == self.number
+    }
+
+    /// Returns the buckets that have the keys of the part, if keys are divided into buckets by their first `bits` bits.
+    /// If a bucket is larger than the part, it also has other keys.
+    pub(crate) fn buckets(self, bits: u32) -> Range<u64> {
+        match bits.checked_sub(self.bits) {
+            Some(more) => self.number << more..(self.number + 1) << more,
+            None => {
+                let bucket = self.number >> (self.bits - bits);
+                bucket..bucket + 1
+            }
+        }
     }
 }
 
@@ -353,13 +389,30 @@ mod tests {
         let parts = room.parts(800);
         let mut before = 0;
         for key in [0, 1 << 61, (1 << 61) - 1, u64::MAX / 3, u64::MAX] {
-            assert_eq!(parts.all().filter(|&part| parts.has(part, key)).count(), 1);
+            assert_eq!(parts.all().filter(|part| part.has(key)).count(), 1);
         }
         for key in (0..64).map(|i| i << 58) {
-            let part = parts.all().find(|&part| parts.has(part, key)).unwrap();
+            let part = parts.all().position(|part| part.has(key)).unwrap();
             assert!(part >= before);
             before = part;
         }
-        assert!(room.parts(1).has(0, u64::MAX));
+        assert_eq!(room.parts(1).all().collect::<Vec<_>>(), [KeyPart::ALL]);
+        assert!(KeyPart::ALL.has(u64::MAX));
+    }
+
+    /// The keys of a part are in its buckets, whether buckets are smaller or larger than parts.
+    #[test]
+    fn the_buckets_of_a_part_have_all_its_keys() {
+        let parts = Parts { bits: 3 };
+        for bits in [0, 1, 3, 5] {
+            for key in (0..256u64).map(|i| i << 56) {
+                let bucket = key.checked_shr(u64::BITS - bits).unwrap_or(0);
+                let part = parts.all().find(|part| part.has(key)).unwrap();
+                assert!(part.buckets(bits).contains(&bucket));
+                let others = parts.all().filter(|other| *other != part);
+                let shared = others.filter(|other| other.buckets(bits).contains(&bucket)).count();
+                assert_eq!(shared > 0, bits < 3, "{bits} bits, key {key:x}");
+            }
+        }
     }
 }

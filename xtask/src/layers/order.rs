@@ -106,6 +106,7 @@ const ENGINE: &[&str] = &[
     "memory",
     "error",
     "parallel",
+    "gather",
     "turn",
     "storage",
     "weigh",

@@ -188,6 +188,12 @@ impl Forest {
         Self((0..members as u32).collect())
     }
 
+    /// Creates a forest from the links of its members: each member is linked to a smaller member of its tree, or to
+    /// itself.
+    pub(super) fn of_links(links: Vec<u32>) -> Self {
+        Self(links)
+    }
+
     /// Returns the smallest member that `member` is connected with.
     ///
     /// # Panics

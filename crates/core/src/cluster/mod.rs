@@ -15,6 +15,7 @@
 
 mod asks;
 mod components;
+mod forest;
 mod neighbourhood;
 mod pairs;
 mod rounds;
@@ -32,6 +33,7 @@ use crate::error::Error;
 
 pub use asks::{Asks, Block, ComponentAsks, ShelvedDocuments, StarAsks};
 pub use components::{Forest, components};
+pub use forest::SharedForest;
 pub use neighbourhood::Neighbourhood;
 pub use pairs::pairs;
 pub use rounds::{Edge, PriorState, Ranked, Standing, Visit, decide_round, name_keepers};

@@ -22,6 +22,7 @@ use super::near::{NearLists, NearPair, Searched};
 use super::sieve::Sieve;
 use super::values::{BandShape, Values};
 use crate::error::Error;
+use crate::memory::KeyPart;
 use crate::parallel;
 use crate::read::documents::{RowChoice, RowReader};
 
@@ -152,7 +153,7 @@ impl AuditBands {
         let mut searched = Searched::new(most_near);
         for first in (0..bands).step_by(together) {
             let here = first..bands.min(first + together);
-            let keys = |part| self.keys(run, sieve, draw, here.clone(), |key| parts.has(part, key));
+            let keys = |part: KeyPart| self.keys(run, sieve, draw, here.clone(), |key| part.has(key));
             let mut before = searched.halvings;
             if parts.len() > 1 {
                 // The draw depends on the pairs of the whole band, because memory must not change a result.

@@ -66,7 +66,7 @@ use self::draw::KeptDraw;
 pub use self::draw::audit_rank;
 use self::near::NearPair;
 use self::sieve::Sieve;
-use crate::candidate::gather::Equals;
+use crate::candidate::equals::Equals;
 use crate::candidate::order::KeeperOrder;
 use crate::error::{Error, ErrorKind};
 use crate::read::Reading;

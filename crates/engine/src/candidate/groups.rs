@@ -12,6 +12,8 @@ use crate::storage::work::{self, WorkFile, WorkFolder};
 
 /// Number of words that are read together.
 const TOGETHER: usize = 256 << 10;
+/// Minimum number of words per chunk. A chunk has whole groups, and is the work of one thread at a time.
+const CHUNK: u64 = 128 << 10;
 const SECTION: &str = "groups";
 
 /// Groups of documents that share a key in one band. A group is stored as its band, its size, and the places of its
@@ -19,6 +21,33 @@ const SECTION: &str = "groups";
 #[derive(Debug)]
 pub(crate) struct Groups {
     words: Words,
+    /// Index of the word at which each chunk ends.
+    ends: ChunkEnds,
+}
+
+/// Ends of chunks of groups.
+#[derive(Debug, Default)]
+struct ChunkEnds {
+    ends: Vec<u64>,
+    words: u64,
+}
+
+impl ChunkEnds {
+    /// Adds whole groups that take `words` words.
+    fn add(&mut self, words: u64) {
+        self.words += words;
+        if self.words - self.ends.last().copied().unwrap_or(0) >= CHUNK {
+            self.ends.push(self.words);
+        }
+    }
+
+    /// Ends the last chunk.
+    fn finish(mut self) -> Self {
+        if self.words > self.ends.last().copied().unwrap_or(0) {
+            self.ends.push(self.words);
+        }
+        self
+    }
 }
 
 #[derive(Debug)]
@@ -53,7 +82,40 @@ impl Words {
     }
 }
 
+/// Returns the groups of a list of words, each as its band and its places. Ends before an incomplete group.
+pub(super) fn groups_in(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
+    let mut rest = words;
+    std::iter::from_fn(move || {
+        let [band, size, behind @ ..] = rest else { return None };
+        let (group, behind) = behind.split_at_checked(*size as usize)?;
+        rest = behind;
+        Some((*band, group))
+    })
+}
+
 impl Groups {
+    /// Returns the number of chunks, which have all groups in order.
+    pub(super) fn chunks(&self) -> usize {
+        self.ends.ends.len()
+    }
+
+    /// Reports whether the groups are in memory.
+    pub(super) fn are_held(&self) -> bool {
+        matches!(self.words, Words::Memory(_))
+    }
+
+    /// Returns the words of a chunk. `block` is a buffer for words on disk.
+    pub(super) fn chunk<'w>(&'w self, chunk: usize, block: &'w mut Vec<u32>) -> Result<&'w [u32], Error> {
+        let begin = chunk.checked_sub(1).map_or(0, |before| self.ends.ends[before]);
+        let words = (self.ends.ends[chunk] - begin) as usize;
+        if let Words::Memory(all) = &self.words {
+            return Ok(&all[begin as usize..][..words]);
+        }
+        block.resize(words, 0);
+        self.words.read(begin, block)?;
+        Ok(block)
+    }
+
     /// Visits all groups, in the order in which they were added.
     pub(crate) fn for_each(&self, mut visit: impl FnMut(u32, &[u32])) -> Result<(), Error> {
         let all = match &self.words {
@@ -82,14 +144,12 @@ impl Groups {
 
 /// Visits the complete groups at the beginning of `words`. Returns the number of words that these groups take.
 fn visit_whole(words: &[u32], visit: &mut impl FnMut(u32, &[u32])) -> usize {
-    let mut at = 0;
-    while let [band, size, rest @ ..] = &words[at..]
-        && let Some(group) = rest.get(..*size as usize)
-    {
-        visit(*band, group);
-        at += 2 + group.len();
+    let mut visited = 0;
+    for (band, group) in groups_in(words) {
+        visit(band, group);
+        visited += 2 + group.len();
     }
-    at
+    visited
 }
 
 /// Description of the groups in their file.
@@ -106,6 +166,7 @@ pub(crate) struct NewGroups<'a> {
     folder: Option<&'a Path>,
     spilled: Option<(Temporary, u64)>,
     file: Option<(&'a WorkFolder, StoreWriter, u64)>,
+    ends: ChunkEnds,
 }
 
 impl<'a> NewGroups<'a> {
@@ -124,11 +185,13 @@ impl<'a> NewGroups<'a> {
                 Some((work, writer, 0))
             }
         };
-        Ok(Self { held: vec![], most: (held_bytes / 4) as usize, folder, spilled: None, file })
+        let most = (held_bytes / 4) as usize;
+        Ok(Self { held: vec![], most, folder, spilled: None, file, ends: ChunkEnds::default() })
     }
 
     /// Adds groups that [`push`] has encoded.
     pub(crate) fn add(&mut self, words: &[u32]) -> Result<(), Error> {
+        self.ends.add(words.len() as u64);
         if let Some((_, writer, written)) = &mut self.file {
             *written += words.len() as u64;
             return writer.write(cast_slice(words));
@@ -151,7 +214,7 @@ impl<'a> NewGroups<'a> {
         let words = match (self.file, self.spilled) {
             (Some((work, writer, words)), _) => {
                 writer.finish(&GroupsHeader { words })?;
-                return open(work.reopen(WorkFile::Groups)?);
+                open(work.reopen(WorkFile::Groups)?)?
             }
             (None, Some((file, written))) => {
                 file.append(cast_slice(&self.held))?;
@@ -159,7 +222,7 @@ impl<'a> NewGroups<'a> {
             }
             (None, None) => Words::Memory(self.held),
         };
-        Ok(Groups { words })
+        Ok(Groups { words, ends: self.ends.finish() })
     }
 }
 
@@ -168,30 +231,34 @@ pub(crate) fn resumed(work: &WorkFolder, documents: usize, bands: usize) -> Resu
     if !work.has(WorkFile::Groups) {
         return Ok(None);
     }
-    let groups = open(work.open_piece(WorkFile::Groups)?)?;
-    let (mut sensible, mut words) = (true, 0);
+    let words = open(work.open_piece(WorkFile::Groups)?)?;
+    let mut groups = Groups { words, ends: ChunkEnds::default() };
+    let (mut sensible, mut ends) = (true, ChunkEnds::default());
     groups.for_each(|band, group| {
-        words += 2 + group.len() as u64;
+        ends.add(2 + group.len() as u64);
         sensible &= (band as usize) < bands
             && group.len() > 1
             && group.is_sorted()
             && group.iter().all(|&place| (place as usize) < documents);
     })?;
     match &groups.words {
-        Words::Stored { file, words: all, .. } if !sensible || words != *all => {
+        Words::Stored { file, words: all, .. } if !sensible || ends.words != *all => {
             Err(file.wrong("it groups documents or bands that are not there".to_owned()))
         }
-        _ => Ok(Some(groups)),
+        _ => {
+            groups.ends = ends.finish();
+            Ok(Some(groups))
+        }
     }
 }
 
-fn open(file: StoredFile) -> Result<Groups, Error> {
+fn open(file: StoredFile) -> Result<Words, Error> {
     let GroupsHeader { words } = work::about(&file)?;
     let [range] = file.ranges([SECTION])?;
     if Some(range.end - range.start) != words.checked_mul(4) {
         return Err(file.wrong(format!("its section `{SECTION}` has another length")));
     }
-    Ok(Groups { words: Words::Stored { file, begin: range.start, words } })
+    Ok(Words::Stored { file, begin: range.start, words })
 }
 
 /// Encodes a group and appends it to `words`.
@@ -263,6 +330,16 @@ mod tests {
                 })
                 .unwrap();
             assert_eq!(next, 15);
+            let mut next = 0;
+            let mut block = vec![];
+            for chunk in 0..groups.chunks() {
+                for (band, places) in groups_in(groups.chunk(chunk, &mut block).unwrap()) {
+                    assert_eq!(band, next);
+                    assert!(places.iter().copied().eq(group(next)));
+                    next += 1;
+                }
+            }
+            assert_eq!((next, groups.chunks()), (15, 4));
         }
     }
 }

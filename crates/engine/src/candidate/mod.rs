@@ -1,6 +1,6 @@
 //! The second stage finds candidates: documents that may be near-duplicates. There are several ways to search for them.
 
-pub(crate) mod gather;
+pub(crate) mod equals;
 mod groups;
 pub(crate) mod head;
 pub(crate) mod neighbourhood;
@@ -20,7 +20,7 @@ use minwise::verify::Measure;
 use minwise::{Observer, Stage};
 use minwise_corpus::Corpus;
 
-use crate::candidate::gather::{Equals, GatheredKeys, gather_in_buckets};
+use crate::candidate::equals::Equals;
 use crate::candidate::groups::{Groups, NewGroups};
 use crate::candidate::join::{Items, JoinInput, WeightScale};
 use crate::candidate::neighbourhood::Candidates;
@@ -30,10 +30,11 @@ use crate::candidate::plane::Plane;
 use crate::candidate::screen::{Screen, Screened};
 use crate::candidate::tiles::Tiles;
 use crate::error::{Error, ErrorKind};
-use crate::memory::WorkingMemory;
+use crate::gather::{GatheredKeys, gather_in_buckets, gather_in_parts};
+use crate::memory::{KeyPart, WorkingMemory};
 use crate::parallel;
 use crate::read::Reading;
-use crate::read::documents::{Documents, RowChoice, RowReader, Stretch};
+use crate::read::documents::{Documents, RowChoice, RowReader};
 use crate::read::prepare::Preparation;
 use crate::settings::{Plan, Search};
 
@@ -67,7 +68,8 @@ pub(crate) fn find(
                 Some(groups) => groups,
                 None => by_bands(documents, wanted, order, plan, observer)?,
             };
-            return Candidates::of_groups(groups, order, documents);
+            let folder = plan.temporary.as_deref();
+            return Candidates::of_groups(&groups, order, documents, plan.threads, folder);
         }
         Search::SortMerge => |search, pairs| search.by_shingles(pairs),
         Search::SortMergeSketch => |search, pairs| search.by_registers(pairs),
@@ -84,7 +86,7 @@ pub(crate) fn find(
     let mut pairs = CandidatePairs::new(again, room, plan.threads, plan.temporary.as_deref());
     let search = PairSearch { corpus, reading, documents: &taken, plan, room, observer };
     let screened = look(&search, &mut pairs)?;
-    Candidates::of_pairs(pairs, &taken, screened, documents)
+    Candidates::of_pairs(pairs, &taken, screened, documents, plan.threads)
 }
 
 /// Returns the groups of documents that share a key in one band, for all bands.
@@ -104,14 +106,15 @@ pub(crate) fn by_bands(
         return groups.finish();
     };
     observer.begin(Stage::Candidates, bands as u64);
-    let stretches = gather::stretches(documents, plan.threads);
+    let stretches = documents.stretches_for(plan.threads);
     for first in (0..bands).step_by(together) {
         let here = first..bands.min(first + together);
-        let collect = |stretch: &Stretch, keys: &mut [Vec<(u64, u32)>]| {
+        let collect = |stretch: usize, keys: &mut [Vec<(u64, u32)>]| {
             if observer.cancelled() {
                 return Err(ErrorKind::Cancelled.into());
             }
-            documents.band_keys(stretch, here.clone(), &rows, &wanted, |document, band, key| {
+            let stretch = &stretches[stretch];
+            documents.band_keys(stretch, here.clone(), &rows, KeyPart::ALL, &wanted, |document, band, key| {
                 // The place in keeper order is stored instead of the document, so that all later data are in keeper
                 // order without another sort.
                 keys[band].push((key, order.place(document)));
@@ -121,7 +124,15 @@ pub(crate) fn by_bands(
             groups::push(words, first + band, places.iter().copied());
         };
         let receive = |words: Vec<u32>| groups.add(&words);
-        gather_in_buckets(here.len(), documents.len(), &stretches, plan.threads, collect, find, receive)?;
+        gather_in_buckets(
+            here.len(),
+            documents.len(),
+            stretches.len(),
+            plan.threads,
+            collect,
+            find,
+            receive,
+        )?;
         observer.advance(here.len() as u64);
     }
     groups.finish()
@@ -139,29 +150,27 @@ fn by_parts(
     let bands = plan.banding.bands();
     let rows = plan.rows()?;
     let room = plan.memory.gathering_room(documents.len());
-    let threads = plan.threads.min(SORTED_TOGETHER);
+    let threads = plan.threads;
     let parts = room.parts(threads as u64 * documents.len() as u64 * GatheredKeys::<u64>::ENTRY_BYTES);
     observer.begin(Stage::Candidates, (bands * parts.len()) as u64);
     let stretches = documents.stretches(usize::MAX);
-    let work = |keys: &mut GatheredKeys<u64>, item: usize| -> Result<_, Error> {
+    let collect = |band: usize, part: KeyPart, keys: &mut GatheredKeys<u64>| {
         if observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());
         }
-        let (band, part) = (item / parts.len(), (item % parts.len()) as u64);
-        keys.clear(documents.len(), parts);
         for stretch in &stretches {
-            documents.band_keys(stretch, band..band + 1, &rows, &wanted, |document, _, key| {
-                if parts.has(part, key) {
-                    keys.push(key, order.place(document));
-                }
+            documents.band_keys(stretch, band..band + 1, &rows, part, &wanted, |document, _, key| {
+                keys.push(key, order.place(document));
             })?;
         }
-        let mut words = vec![];
-        keys.for_each_group(|places| groups::push(&mut words, band, places.iter().copied()));
         observer.advance(1);
-        Ok(words)
+        Ok(())
     };
-    parallel::in_order(bands * parts.len(), threads, GatheredKeys::default, work, |words| groups.add(&words))
+    let find = |words: &mut Vec<u32>, band: usize, places: &[u32]| {
+        groups::push(words, band, places.iter().copied());
+    };
+    let receive = |words: Vec<u32>| groups.add(&words);
+    gather_in_parts(bands, documents.len(), parts, threads, collect, find, receive)
 }
 
 /// Returns the number of bands whose keys are in memory together, or `None` if the keys of one band do not fit.

@@ -57,6 +57,12 @@ impl KeeperOrder {
         self.len as usize
     }
 
+    /// Reports whether the order is that in which documents were read.
+    pub(crate) fn is_input(&self) -> bool {
+        self.sorted.is_none()
+    }
+
+    /// Returns the document at a place.
     pub(crate) fn document(&self, place: u32) -> u32 {
         self.sorted.as_ref().map_or(place, |sorted| sorted.documents[place as usize])
     }

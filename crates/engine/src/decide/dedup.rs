@@ -7,7 +7,7 @@ use minwise_corpus::Corpus;
 
 use crate::audit;
 use crate::candidate;
-use crate::candidate::gather::Equals;
+use crate::candidate::equals::Equals;
 use crate::candidate::neighbourhood::Candidates;
 use crate::candidate::order::KeeperOrder;
 use crate::decide::checkpoint;
@@ -174,7 +174,7 @@ impl<'a, F: FnMut(Decided) + Send> Ledger<'a, F> {
     ) -> Result<(Self, Verified), Error> {
         let Verdicts { equals, plan, reading, .. } = *verdicts;
         let documents = reading.documents.len();
-        let undecided = undecided_before(candidates, equals, reading.references, documents);
+        let undecided = undecided_before(candidates, verdicts, documents);
         let mut removed = removed_outside(candidates, equals, documents);
         removed.retain(|removed| verdicts.is_input(removed.document));
         let mut spared = vec![];
@@ -283,11 +283,17 @@ fn documents_of(removed: &[Removed]) -> Vec<u32> {
 
 /// Returns a list whose entry n is the first undecided document of the inputs after n neighbourhoods are decided.
 /// Documents of references count as decided.
-fn undecided_before(candidates: &Candidates, equals: &Equals, references: u32, documents: usize) -> Vec<u32> {
+fn undecided_before(candidates: &Candidates, verdicts: &Verdicts<'_>, documents: usize) -> Vec<u32> {
+    let Verdicts { equals, order, reading, .. } = *verdicts;
+    let references = reading.references;
     let mut before = vec![documents as u32; candidates.len() + 1];
     for number in (0..candidates.len()).rev() {
-        // Unless keeper order is input order, an equal document may come earlier in the input, so all documents of a
-        // group are considered.
+        if order.is_input() && references == 0 {
+            before[number] = before[number + 1].min(candidates.documents(number)[0]);
+            continue;
+        }
+        // In another order, an equal document may come earlier in the input, so all documents of a group are
+        // considered.
         let here = candidates.documents(number).iter();
         let all = here.flat_map(|&document| equals.members(document).iter().copied().chain([document]));
         let first = all.filter(|&document| document >= references).min();

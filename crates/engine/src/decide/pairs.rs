@@ -8,7 +8,7 @@ use minwise::{Observer, Sentence, Warning};
 use minwise_corpus::Corpus;
 
 use crate::candidate;
-use crate::candidate::gather::Equals;
+use crate::candidate::equals::Equals;
 use crate::candidate::neighbourhood::Candidates;
 use crate::candidate::order::KeeperOrder;
 use crate::decide::edges::{Edges, Neighbours};

@@ -18,7 +18,9 @@ use crate::error::{Error, ErrorKind, SettingProblem};
 use crate::memory::MemoryLimit;
 use crate::parallel;
 use crate::read::documents::segment::{Medium, SegmentSection};
-use crate::read::documents::{ComparisonKind, DocumentColumns, Documents, NewRow, RepeatedIds, RowShape};
+use crate::read::documents::{
+    ComparisonKind, DocumentColumns, Documents, NewRow, RepeatedIds, RowShape, Spill,
+};
 use crate::read::placed::PositionSketcher;
 use crate::read::prepare::{Preparation, Prepared};
 use crate::read::ranks::Ranks;
@@ -131,7 +133,8 @@ pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result
     observer.begin(Stage::Read, corpus.size_bytes());
 
     let tools = SketchTools::new(plan)?;
-    let mut desk = Desk::new(corpus, plan, &tools)?;
+    let spill = Spill::new(tools.rows.as_ref(), plan.temporary.as_deref());
+    let mut desk = Desk::new(corpus, plan, &tools, &spill)?;
     let (chunks, from) = (corpus.chunks(desk.progress.chunk_bytes), desk.progress.chunks);
     desk.bytes_read = chunks.iter().take(from).map(Chunk::size_bytes).sum();
     observer.advance(desk.bytes_read);
@@ -150,6 +153,7 @@ pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result
         if observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());
         }
+        spill.help()?;
         let part = worker.read(corpus, chunk, columns)?;
         observer.advance(chunk.size_bytes());
         Ok(part)
@@ -169,7 +173,7 @@ pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result
     check_id_field(corpus, &reading.documents)?;
     let room = plan.memory.room(plan.threads, reading.documents.len());
     reading.references = reading.documents.partition_point(|place| place.source < corpus.references())?;
-    let warned = reading.documents.find_repeated_ids(corpus, room, reading.references)?;
+    let warned = reading.documents.find_repeated_ids(corpus, room, plan.threads, reading.references)?;
     let are_numbered = reading.documents.number_repeated_ids(corpus, &plan.key.keep, reading.references)?;
     if let Some(RepeatedIds { documents: count, example: pair }) = warned.filter(|_| !are_numbered) {
         let documents = &reading.documents;
@@ -248,6 +252,7 @@ struct Desk<'a> {
     corpus: &'a Corpus,
     plan: &'a ReadPlan,
     tools: &'a SketchTools,
+    spill: &'a Spill<'a>,
     reading: Reading,
     progress: ReadProgress,
     /// Number of segments in the folder of the run.
@@ -335,7 +340,12 @@ impl PendingSegment {
 }
 
 impl<'a> Desk<'a> {
-    fn new(corpus: &'a Corpus, plan: &'a ReadPlan, tools: &'a SketchTools) -> Result<Self, Error> {
+    fn new(
+        corpus: &'a Corpus,
+        plan: &'a ReadPlan,
+        tools: &'a SketchTools,
+        spill: &'a Spill<'a>,
+    ) -> Result<Self, Error> {
         let reading = Reading {
             documents: Documents::new(tools.shape(&plan.key.keep)),
             rejected: Rejects::default(),
@@ -349,6 +359,7 @@ impl<'a> Desk<'a> {
             corpus,
             plan,
             tools,
+            spill,
             reading,
             progress: ReadProgress { chunk_bytes: chunk_bytes(plan), ..ReadProgress::default() },
             segments: 0,
@@ -446,27 +457,51 @@ impl<'a> Desk<'a> {
         self.reading.documents.held_bytes() + self.reading.rejected.held().len() as u64
     }
 
-    /// Moves the documents and rejects in memory to disk.
-    fn put_away(&mut self) -> Result<(), Error> {
+    /// Moves the documents and rejects in memory to temporary files.
+    fn spill(&mut self) -> Result<(), Error> {
         let Reading { documents, rejected, .. } = &mut self.reading;
-        let rows = self.tools.rows.as_ref();
-        let Some(work) = self.plan.work.as_deref() else {
-            let held = documents.held_len();
-            let file = documents.spill(rows, self.plan.threads, self.plan.temporary.as_deref())?;
-            let begin = file.append(rejected.held())?;
+        if !rejected.held().is_empty() {
+            let (file, begin) = self.spill.append(rejected.held())?;
             let end = begin + rejected.held().len() as u64;
             rejected.now_stored(Medium::Temporary(file), begin..end);
-            // From now on all documents are moved to disk, and smaller segments leave more memory for later stages.
-            let room = self.plan.memory.room(self.plan.threads, documents.len());
-            if room.segment() <= self.most_bytes / 2 {
-                let share = room.segment() as f64 / self.most_bytes as f64;
-                documents.give_back_room();
-                documents.reserve((held as f64 * share * 1.1) as usize);
-            }
-            self.most_bytes = self.most_bytes.min(room.segment());
-            self.pending = PendingSegment::new(self.plan);
+        }
+        self.pending = PendingSegment::new(self.plan);
+        if documents.held_len() == 0 {
             return Ok(());
-        };
+        }
+        let empty = || DocumentColumns::new(self.tools.shape(&self.plan.key.keep));
+        let room = self.plan.memory.room(self.plan.threads, documents.len());
+        if !documents.is_stored() {
+            // The first documents take as much memory as two segments on their way to disk, so they are written before
+            // others are taken in.
+            let share = room.segment() as f64 / self.most_bytes as f64;
+            let expected = (documents.held_len() as f64 * share * 1.1) as usize;
+            let columns = documents.take_held(empty());
+            self.spill.write(columns, self.plan.threads)?;
+            // From now on all documents are moved to disk, and smaller segments leave more memory for later stages.
+            documents.reserve(expected);
+        } else {
+            let held = documents.held_len();
+            let columns = documents.take_held(empty());
+            // A list of two segments and the documents that are being collected take about as much memory as all
+            // documents before the first ones were written. A single chunk of many tiny records may be larger than a
+            // segment should be, and does not wait on the list.
+            let segment = room.segment();
+            let most_bytes = if self.plan.threads == 1 { 0 } else { segment + segment / 4 };
+            match self.spill.put(columns, most_bytes)?.or_else(|| self.spill.spare()) {
+                Some(emptied) => documents.fill_again(emptied),
+                None => documents.reserve(held + held / 8),
+            }
+        }
+        self.most_bytes = self.most_bytes.min(room.segment());
+        Ok(())
+    }
+
+    /// Moves the documents and rejects in memory to disk.
+    fn put_away(&mut self) -> Result<(), Error> {
+        let Some(work) = self.plan.work.as_deref() else { return self.spill() };
+        let Reading { documents, rejected, .. } = &mut self.reading;
+        let rows = self.tools.rows.as_ref();
         let piece = WorkFile::Segment(self.segments);
         let mut writer = work.create(piece)?;
         let mut open: Option<SegmentSection> = None;
@@ -503,11 +538,13 @@ impl<'a> Desk<'a> {
     }
 
     fn finish(mut self) -> Result<Reading, Error> {
+        self.reading.documents.put_back(self.spill.finish(self.plan.threads)?);
         self.check_documents()?;
         // Later stages need the memory, and a resumed run must find all documents in its folder.
         let unfinished = self.plan.work.is_some() && self.pending.chunks > 0;
         if unfinished || self.reading.documents.is_stored() && self.held_bytes() > 0 {
             self.put_away()?;
+            self.reading.documents.put_back(self.spill.finish(self.plan.threads)?);
         }
         if self.reading.documents.is_stored() {
             self.reading.documents.give_back_room();
@@ -534,7 +571,8 @@ impl<'a> Desk<'a> {
         // size.
         let is_known = self.corpus.sources().len() == 1
             && self.bytes_read >= SAMPLE_BYTES.min(self.corpus.size_bytes() / 64);
-        let is_hopeless = is_known && !fits(1, expected / 2);
+        // Later records may be longer than the first ones, so only half of the documents still expected are counted.
+        let is_hopeless = is_known && !fits(1, documents + expected.saturating_sub(documents) / 2);
         if fits(if is_first { asked } else { 1 }, documents) && !is_hopeless {
             return Ok(());
         }

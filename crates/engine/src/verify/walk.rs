@@ -3,10 +3,10 @@
 //!
 //! ```text
 //! batches ─→ large neighbourhoods, one by one, each with all threads ─┐
-//!         └→ small ones, one thread each ─────────────────────────────┴→ Delivery, in order ─→ Receive
+//!         └→ cells of small ones, one thread each ────────────────────┴→ Delivery, in order ─→ Receive
 //! ```
 
-use std::ops::Range;
+use std::collections::BTreeMap;
 
 use minwise::cluster::Neighbourhood;
 use minwise::{Observer, Stage};
@@ -30,13 +30,9 @@ const SETS_BYTES: usize = 24 << 20;
 const LARGE_BYTES: u64 = 8 << 20;
 /// Number of bytes of text per thread that are read ahead in a large neighbourhood.
 const AHEAD_BYTES: u64 = 1 << 20;
-/// Number of documents at which a task ends. A task is a list of small neighbourhoods for one thread, and also ends at
-/// `TASK_BYTES` bytes of text.
-///
-/// Most neighbourhoods have two documents. A task for each small neighbourhood cost more than the decision: two locks
-/// of a mutex and a system call. The rows of 64 sketches of 128 registers take 32 KiB, so they stay in the cache.
-const TASK_DOCUMENTS: usize = 64;
-const TASK_BYTES: u64 = 64 << 10;
+/// Number of documents whose rows are loaded into the processor cache together. The rows of 64 sketches of 128 registers
+/// take 32 KiB.
+const WARM_DOCUMENTS: usize = 64;
 
 /// Code that decides about neighbourhoods. Several threads call it at the same time.
 pub(crate) trait Decide: Sync {
@@ -140,71 +136,69 @@ impl Walk<'_> {
         let one = Budget { bytes: SETS_BYTES, threads: 1, ahead_bytes: 0, crowd_bytes: usize::MAX };
         let documents = &reading.documents;
         let seat = || (Seat::new(documents), Agreement::new(documents, bench.rows(), plan));
-        for numbers in candidates.batches(verified.next, memory, plan.work.is_some()) {
-            let batch = candidates.load(numbers.clone(), memory, folder)?;
-            let visit = BatchVisit { walk: *self, batch: &batch, bench: &bench, loader: &loader, decide };
-            let (large, small): (Vec<usize>, Vec<usize>) = numbers
-                .clone()
-                .partition(|&number| plan.threads > 1 && candidates.text_bytes(number) > LARGE_BYTES);
-            let mut delivery = Delivery {
-                waiting: std::iter::repeat_with(|| None).take(numbers.len()).collect(),
-                first: numbers.start,
-                verified: &mut verified,
-                receive: &mut *receive,
-            };
+        let empty = Verification::new(plan);
+        let visit = BatchVisit { walk: *self, empty: &empty, bench: &bench, loader: &loader, decide };
+        let is_large = |number: usize| plan.threads > 1 && candidates.text_bytes(number) > LARGE_BYTES;
+        for numbers in candidates.batches(verified.next, plan.work.is_some()) {
+            let mut delivery =
+                Delivery { large: BTreeMap::new(), verified: &mut verified, receive: &mut *receive };
             let mut common = seat();
-            for number in large {
-                delivery.put(number, visit.neighbourhood(number, &mut common, all)?);
+            for number in numbers.clone().filter(|&number| is_large(number)) {
+                let batch = candidates.load(number..number + 1, memory.batch(), folder)?;
+                delivery.large.insert(number, visit.neighbourhood(&batch, number, &mut common, all)?);
             }
             drop(common);
-            let tasks = tasks(&small, candidates);
-            let work = |seat: &mut (Seat<'_>, Agreement<'_>), task: usize| {
-                let numbers = &small[tasks[task].clone()];
-                let documents = numbers.iter().flat_map(|&number| candidates.documents(number));
-                seat.0.warm(documents.copied());
-                let decide = |&number: &usize| Ok((number, visit.neighbourhood(number, seat, one)?));
-                numbers.iter().map(decide).collect::<Result<Vec<_>, Error>>()
-            };
-            parallel::in_order(tasks.len(), plan.threads, seat, work, |decided| {
-                for (number, decided) in decided {
-                    delivery.put(number, decided);
+            let loads = candidates.loads(&numbers);
+            let most_bytes = memory.batch() / plan.threads as u64;
+            let work = |seat: &mut (Seat<'_>, Agreement<'_>), load: usize| {
+                let small: Vec<usize> = loads[load].clone().filter(|&number| !is_large(number)).collect();
+                let mut decided = Vec::with_capacity(small.len());
+                if small.is_empty() {
+                    return Ok(decided);
                 }
-                Ok::<(), Error>(())
+                let batch = candidates.load(loads[load].clone(), most_bytes, folder)?;
+                let mut warm = 0;
+                for (at, &number) in small.iter().enumerate() {
+                    if at == warm {
+                        let mut documents = 0;
+                        while warm < small.len() && documents < WARM_DOCUMENTS {
+                            documents += candidates.documents(small[warm]).len();
+                            warm += 1;
+                        }
+                        let documents =
+                            small[at..warm].iter().flat_map(|&number| candidates.documents(number));
+                        seat.0.warm(documents.copied());
+                    }
+                    decided.push((number, visit.neighbourhood(&batch, number, seat, one)?));
+                }
+                Ok::<_, Error>(decided)
+            };
+            parallel::in_order(loads.len(), plan.threads, seat, work, |decided| {
+                decided.into_iter().for_each(|(number, decided)| delivery.put(number, decided));
+                Ok(())
             })?;
+            delivery.finish();
             receive.batch_done(&verified)?;
         }
         Ok(verified.sum)
     }
 }
 
-/// Splits `small`, which has the numbers of small neighbourhoods, into one range per task.
-fn tasks(small: &[usize], candidates: &Candidates) -> Vec<Range<usize>> {
-    let mut tasks = vec![];
-    let (mut begin, mut documents, mut text_bytes) = (0, 0, 0);
-    for (at, &number) in small.iter().enumerate() {
-        documents += candidates.documents(number).len();
-        text_bytes += candidates.text_bytes(number);
-        if documents >= TASK_DOCUMENTS || text_bytes >= TASK_BYTES || at + 1 == small.len() {
-            tasks.push(begin..at + 1);
-            (begin, documents, text_bytes) = (at + 1, 0, 0);
-        }
-    }
-    tasks
-}
-
-/// Neighbourhoods of a batch, with the data that decisions need.
+/// Data that decisions need.
 struct BatchVisit<'a, D> {
     walk: Walk<'a>,
-    batch: &'a NeighbourhoodBatch<'a>,
+    /// Counts of no comparisons. They are cloned, because making them anew asks for the looks of the filter.
+    empty: &'a Verification,
     bench: &'a Bench<'a>,
     loader: &'a Loader<'a>,
     decide: &'a D,
 }
 
 impl<D: Decide> BatchVisit<'_, D> {
-    /// Decides about one neighbourhood.
+    /// Decides about one neighbourhood of a batch.
     fn neighbourhood(
         &self,
+        batch: &NeighbourhoodBatch<'_>,
         number: usize,
         (seat, agreement): &mut (Seat<'_>, Agreement<'_>),
         budget: Budget,
@@ -213,12 +207,12 @@ impl<D: Decide> BatchVisit<'_, D> {
         if observer.cancelled() {
             return Err(ErrorKind::Cancelled.into());
         }
-        let loaded = self.batch.neighbourhood(number);
+        let loaded = batch.neighbourhood(number);
         let documents = loaded.documents;
         let references = documents.partition_point(|&document| document < reading.references) as u32;
         let neighbourhood = loaded.neighbourhood(plan.shelf).with_given(references);
         let mut judge = ExactJudge::new(loaded, self.bench, self.loader, seat, budget);
-        let mut sum = Verification::new(plan);
+        let mut sum = self.empty.clone();
         let decision = self.decide.decide(documents, &neighbourhood, &mut judge, agreement, &mut sum)?;
         sum.take(judge.finish());
         observer.advance(documents.len() as u64);
@@ -226,25 +220,40 @@ impl<D: Decide> BatchVisit<'_, D> {
     }
 }
 
-/// Decisions about a batch. Threads finish them in any order, but they are received in the order of the neighbourhoods,
-/// so that not even the last bit of a sum depends on the threads.
+/// Decisions about a batch. They are received in the order of the neighbourhoods, so that not even the last bit of a sum
+/// depends on the threads.
 struct Delivery<'a, D, R> {
-    /// Decisions that wait for the decision about a neighbourhood with a lower number.
-    waiting: Vec<Option<(D, Verification)>>,
-    /// Number of the first neighbourhood of the batch.
-    first: usize,
+    /// Decisions about large neighbourhoods, which are made before those about neighbourhoods with lower numbers.
+    large: BTreeMap<usize, (D, Verification)>,
     verified: &'a mut Verified,
     receive: &'a mut R,
 }
 
 impl<D, R: Receive<D>> Delivery<'_, D, R> {
+    /// Receives the decision about a small neighbourhood, after those about all small ones with lower numbers.
     fn put(&mut self, number: usize, decided: (D, Verification)) {
-        self.waiting[number - self.first] = Some(decided);
-        let Verified { next, sum } = self.verified;
-        while let Some((decision, of_one)) = self.waiting.get_mut(*next - self.first).and_then(Option::take) {
-            sum.merge(&of_one);
-            self.receive.receive(*next, decision);
-            *next += 1;
+        while self.verified.next < number {
+            self.put_large();
         }
+        self.deliver(decided);
+    }
+
+    /// Receives the decisions about the large neighbourhoods after the last small one.
+    fn finish(&mut self) {
+        while !self.large.is_empty() {
+            self.put_large();
+        }
+    }
+
+    fn put_large(&mut self) {
+        let decided = self.large.remove(&self.verified.next);
+        self.deliver(decided.expect("every neighbourhood is decided"));
+    }
+
+    fn deliver(&mut self, (decision, of_one): (D, Verification)) {
+        let Verified { next, sum } = &mut *self.verified;
+        sum.merge(&of_one);
+        self.receive.receive(*next, decision);
+        *next += 1;
     }
 }

@@ -1,29 +1,25 @@
-//! Batches: neighbourhoods whose shelves are in memory at the same time. Clusterings and judges get one neighbourhood
-//! of a batch as a [`NeighbourhoodRef`].
+//! Batches: neighbourhoods of one cell whose shelves are in the memory of one thread. Clusterings and judges get one
+//! neighbourhood of a batch as a [`NeighbourhoodRef`].
 
 use std::ops::Range;
 use std::path::Path;
 
 use minwise::cluster::Neighbourhood;
 
+use super::cells::CellGroups;
 use super::large::LargeShelves;
 use super::{Candidates, MeetingSource};
-use crate::candidate::groups::Groups;
 use crate::candidate::partners::Partners;
 use crate::error::Error;
-use crate::memory::WorkingMemory;
 
-/// Number of bytes per neighbourhood in a batch, without its shelves.
-const NEIGHBOURHOOD_BYTES: u64 = 512;
 /// Number of bytes per shelf, without its documents.
 const SHELF_BYTES: u64 = 48;
 /// Number of bytes per document on a shelf.
 const MEMBER_BYTES: u64 = 8;
 /// Number of bytes of text after which a resumable run ends a batch. The end of a batch is a checkpoint.
 const CHECKPOINT_BYTES: u64 = 256 << 20;
-/// The text of a batch ends it only above [`CHECKPOINT_BYTES`], and only above all text divided by this number. So
-/// texts end fewer than twice this number of batches. More would take too long, because loading a batch scans all
-/// groups.
+/// The text of a batch ends it only above [`CHECKPOINT_BYTES`], and only above all text divided by this number, because
+/// writing more checkpoints would take too long.
 const CHECKPOINTS: u64 = 64;
 
 /// Neighbourhoods that are loaded together.
@@ -49,22 +45,18 @@ enum LoadedMeetings {
 }
 
 impl Candidates {
-    /// Splits the neighbourhoods from number `first` on into batches that fit into memory. With `checkpoints`, a batch
-    /// also ends after a certain amount of text, so that a killed run loses little work.
-    pub(crate) fn batches(&self, first: usize, room: WorkingMemory, checkpoints: bool) -> Vec<Range<usize>> {
+    /// Splits the neighbourhoods from number `first` on into batches. With `checkpoints`, a batch ends after a certain
+    /// amount of text, so that a killed run loses little work. Otherwise there is one batch.
+    pub(crate) fn batches(&self, first: usize, checkpoints: bool) -> Vec<Range<usize>> {
         let mut batches: Vec<Range<usize>> = vec![];
-        let (mut bytes, mut text) = (0, 0);
+        let mut text = 0;
         let most_text = CHECKPOINT_BYTES.max(self.text_bytes.iter().sum::<u64>() / CHECKPOINTS);
         for number in first..self.len() {
-            let (cost, texts) = (self.cost(number), self.text_bytes[number]);
-            bytes += cost;
-            text += texts;
+            text += self.text_bytes[number];
             match batches.last_mut() {
-                Some(batch) if bytes <= room.batch() && !(checkpoints && text > most_text) => {
-                    batch.end = number + 1;
-                }
+                Some(batch) if !checkpoints || text <= most_text => batch.end = number + 1,
                 _ => {
-                    (bytes, text) = (cost, texts);
+                    text = self.text_bytes[number];
                     batches.push(number..number + 1);
                 }
             }
@@ -72,35 +64,48 @@ impl Candidates {
         batches
     }
 
-    /// Returns the number of bytes that a neighbourhood takes in a batch.
-    fn cost(&self, number: usize) -> u64 {
-        match &self.meetings {
-            MeetingSource::Pairs { .. } => NEIGHBOURHOOD_BYTES,
-            MeetingSource::Groups { counts, .. } => {
-                let (shelves, members) = counts[number];
-                NEIGHBOURHOOD_BYTES + SHELF_BYTES * u64::from(shelves) + MEMBER_BYTES * members
-            }
+    /// Splits a batch into ranges of neighbourhoods that one thread loads together. Each range is in one cell.
+    pub(crate) fn loads(&self, batch: &Range<usize>) -> Vec<Range<usize>> {
+        let mut loads = vec![];
+        let mut first = batch.start;
+        while first < batch.end {
+            let end = self.cells.end(self.cells.of(first)).min(batch.end);
+            loads.push(first..end);
+            first = end;
         }
+        loads
     }
 
-    /// Loads a batch. If the batch is one neighbourhood that does not fit into memory, its shelves go to an unnamed
-    /// file in `folder`.
+    /// Loads neighbourhoods of one cell. If a single neighbourhood takes more than `most_bytes` of memory, its shelves go
+    /// to an unnamed file in `folder`.
     pub(crate) fn load(
         &self,
         numbers: Range<usize>,
-        room: WorkingMemory,
+        most_bytes: u64,
         folder: Option<&Path>,
     ) -> Result<NeighbourhoodBatch<'_>, Error> {
         let meetings = match &self.meetings {
             MeetingSource::Pairs { .. } => LoadedMeetings::Pairs,
-            MeetingSource::Groups { groups, slots, .. }
-                if numbers.len() == 1 && self.cost(numbers.start) > room.batch() =>
-            {
-                let own = self.extents.of(numbers.start);
-                LoadedMeetings::Large(LargeShelves::write(groups, slots, own, room, folder)?)
-            }
-            MeetingSource::Groups { groups, slots, counts } => {
-                self.load_shelves(&numbers, groups, slots, counts)?
+            MeetingSource::Groups(groups) => {
+                let cell = self.cells.of(numbers.start);
+                let own = self.extents.of_all(&numbers);
+                let mut counts = vec![(0, 0); numbers.len()];
+                groups.for_each(cell, |group| {
+                    if own.contains(&group[0]) {
+                        let count: &mut (u32, u64) =
+                            &mut counts[self.extents.holding(group[0]) - numbers.start];
+                        count.0 += 1;
+                        count.1 += group.len() as u64;
+                    }
+                })?;
+                match &counts[..] {
+                    [(shelves, members)]
+                        if SHELF_BYTES * u64::from(*shelves) + MEMBER_BYTES * members > most_bytes =>
+                    {
+                        LoadedMeetings::Large(LargeShelves::write(groups, cell, own, most_bytes, folder)?)
+                    }
+                    _ => self.load_shelves(&numbers, groups, &counts)?,
+                }
             }
         };
         Ok(NeighbourhoodBatch { candidates: self, numbers, meetings })
@@ -109,14 +114,13 @@ impl Candidates {
     fn load_shelves(
         &self,
         numbers: &Range<usize>,
-        groups: &Groups,
-        slots: &[u32],
+        groups: &CellGroups,
         counts: &[(u32, u64)],
     ) -> Result<LoadedMeetings, Error> {
         let (mut shelf, mut member) = (0, 0);
         let mut ranges = Vec::with_capacity(numbers.len());
         let mut next_member = Vec::with_capacity(numbers.len());
-        for &(shelves, members) in &counts[numbers.clone()] {
+        for &(shelves, members) in counts {
             ranges.push(shelf..shelf);
             next_member.push(member);
             shelf += shelves as usize;
@@ -125,18 +129,17 @@ impl Candidates {
         let mut shelves = vec![Shelf::default(); shelf];
         let mut members = vec![0; member];
         let wanted = self.extents.of_all(numbers);
-        groups.for_each(|_, group| {
-            let slot = slots[group[0] as usize];
-            if !wanted.contains(&slot) {
+        groups.for_each(self.cells.of(numbers.start), |group| {
+            if !wanted.contains(&group[0]) {
                 return;
             }
-            let number = self.extents.holding(slot);
+            let number = self.extents.holding(group[0]);
             let first = self.extents.of(number).start;
             let at = number - numbers.start;
             let begin = next_member[at];
             next_member[at] += group.len();
-            for (out, &place) in members[begin..].iter_mut().zip(group) {
-                *out = slots[place as usize] - first;
+            for (out, &slot) in members[begin..].iter_mut().zip(group) {
+                *out = slot - first;
             }
             let range = &mut ranges[at];
             shelves[range.end] = Shelf { size: group.len() as u32, begin };
@@ -158,7 +161,7 @@ impl NeighbourhoodBatch<'_> {
             (LoadedMeetings::Pairs, MeetingSource::Pairs { numbers, partners }) => {
                 Meeting::Pairs(PairsRef { numbers: &numbers[self.candidates.range(number)], partners })
             }
-            (LoadedMeetings::Pairs, MeetingSource::Groups { .. }) => {
+            (LoadedMeetings::Pairs, MeetingSource::Groups(_)) => {
                 unreachable!("a batch is of its candidates' kind")
             }
         };
@@ -262,15 +265,14 @@ impl PairsRef<'_> {
 mod tests {
     use super::*;
     use crate::candidate::neighbourhood::tests::of_bands;
-    use crate::memory::MemoryLimit;
 
     /// Documents of each neighbourhood, with the documents of each shelf.
     type ListedNeighbourhoods = Vec<(Vec<u32>, Vec<Vec<u32>>)>;
 
-    fn shown(candidates: &Candidates, room: WorkingMemory) -> ListedNeighbourhoods {
+    fn shown(candidates: &Candidates, loads: &[Range<usize>], most_bytes: u64) -> ListedNeighbourhoods {
         let mut all = vec![];
-        for numbers in candidates.batches(0, room, false) {
-            let batch = candidates.load(numbers.clone(), room, None).unwrap();
+        for numbers in loads.iter().cloned() {
+            let batch = candidates.load(numbers.clone(), most_bytes, None).unwrap();
             for number in numbers {
                 let neighbourhood = batch.neighbourhood(number);
                 let shelves = match neighbourhood.meeting {
@@ -298,25 +300,45 @@ mod tests {
     fn shelves_are_the_same_in_memory_and_on_disk() {
         let candidates = of_bands(&[&[&[4, 5], &[2, 6]], &[&[1, 4]]], 18);
         let expected = [(vec![1, 4, 5], vec![vec![1, 2], vec![0, 1]]), (vec![2, 6], vec![vec![0, 1]])];
-        let all = MemoryLimit::default().room(1, 0);
-        assert_eq!(candidates.batches(0, all, false), std::slice::from_ref(&(0..2)));
-        assert_eq!(shown(&candidates, all), expected);
-        // Without memory, each neighbourhood is a batch of its own, and too large to be held.
-        let none = WorkingMemory::none();
-        assert_eq!(candidates.batches(0, none, false), [0..1, 1..2]);
-        assert_eq!(candidates.batches(1, none, false), std::slice::from_ref(&(1..2)));
-        assert_eq!(shown(&candidates, none), expected);
+        assert_eq!(candidates.batches(0, false), std::slice::from_ref(&(0..2)));
+        assert_eq!(candidates.batches(1, false), std::slice::from_ref(&(1..2)));
+        assert_eq!(candidates.loads(&(0..2)), std::slice::from_ref(&(0..2)));
+        assert_eq!(shown(&candidates, &candidates.loads(&(0..2)), u64::MAX), expected);
+        // Without memory, a neighbourhood that is loaded alone goes to disk.
+        for most_bytes in [0, u64::MAX] {
+            assert_eq!(shown(&candidates, &[0..1, 1..2], most_bytes), expected);
+        }
     }
 
-    /// Loading a batch scans all groups, so the number of checkpoints must not grow with the corpus.
+    /// Every neighbourhood is in one range, and ranges have about as many documents as a cell should have.
+    #[test]
+    fn threads_load_cells() {
+        let groups: Vec<Vec<u32>> =
+            (0..300).map(|at| 2 * at..2 * at + 2).chain([600..1000]).map(Iterator::collect).collect();
+        let groups: Vec<&[u32]> = groups.iter().map(|group| &group[..]).collect();
+        let candidates = of_bands(&[&groups, &groups], 1000);
+        let loads = candidates.loads(&(3..301));
+        assert_eq!((loads[0].start, loads[loads.len() - 2].end), (3, 300));
+        assert!(loads.windows(2).all(|two| two[0].end == two[1].start));
+        assert!(loads[..loads.len() - 1].iter().all(|load| load.len() <= 32), "{loads:?}");
+        // A neighbourhood of many documents is alone.
+        assert_eq!(loads[loads.len() - 1], 300..301);
+        let all = shown(&candidates, &loads, u64::MAX);
+        assert_eq!(all.len(), 298);
+        for (at, (documents, shelves)) in (3..).zip(&all) {
+            assert_eq!(documents, groups[at]);
+            assert_eq!(*shelves, vec![(0..documents.len() as u32).collect::<Vec<_>>(); 2]);
+        }
+    }
+
+    /// Each checkpoint takes time, so their number must not grow with the corpus.
     #[test]
     fn checkpoints_are_bounded_in_number() {
         let pairs: Vec<[u32; 2]> = (0..1000).map(|pair| [2 * pair, 2 * pair + 1]).collect();
         let pairs: Vec<&[u32]> = pairs.iter().map(|pair| &pair[..]).collect();
         let mut candidates = of_bands(&[&pairs], 2000);
-        let room = MemoryLimit::default().room(1, 0);
         let batches = |candidates: &Candidates, first| {
-            let batches = candidates.batches(first, room, true);
+            let batches = candidates.batches(first, true);
             assert_eq!((batches[0].start, batches[batches.len() - 1].end), (first, 1000));
             batches.len() as u64
         };

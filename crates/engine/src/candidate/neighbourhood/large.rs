@@ -6,9 +6,8 @@ use std::path::Path;
 use bytemuck::{cast_slice, cast_slice_mut};
 use minwise_corpus::Temporary;
 
-use crate::candidate::groups::Groups;
+use super::cells::CellGroups;
 use crate::error::Error;
-use crate::memory::WorkingMemory;
 
 /// Shelves of a large neighbourhood, listed by document.
 #[derive(Debug)]
@@ -22,38 +21,38 @@ pub(crate) struct LargeShelves {
 
 impl LargeShelves {
     /// Writes the shelves of a neighbourhood to a temporary file in `folder`. The documents of the neighbourhood have
-    /// the slots `own`. `slots` has the slot of each place in keeper order.
+    /// the slots `own`, and its groups are in `cell`.
     ///
-    /// The list is written in parts, each with as many documents as fit into memory. Each part needs a pass over all
-    /// groups, because groups are in the order of bands and may be on disk.
+    /// The list is written in parts, each with as many documents as fit into a quarter of `most_bytes`. Each part needs
+    /// a pass over the cell, because groups are in the order of bands and may be on disk.
     pub(super) fn write(
-        groups: &Groups,
-        slots: &[u32],
+        groups: &CellGroups,
+        cell: usize,
         own: Range<u32>,
-        room: WorkingMemory,
+        most_bytes: u64,
         folder: Option<&Path>,
     ) -> Result<Self, Error> {
         let documents = own.len();
         let for_each = |visit: &mut dyn FnMut(&[u32])| {
-            groups.for_each(|_, group| {
-                if own.contains(&slots[group[0] as usize]) {
+            groups.for_each(cell, |group| {
+                if own.contains(&group[0]) {
                     visit(group);
                 }
             })
         };
-        let number = |place: u32| (slots[place as usize] - own.start) as usize;
+        let number = |slot: u32| (slot - own.start) as usize;
         let (mut shelves, mut begins) = (0, vec![0u64; documents + 1]);
         for_each(&mut |group| {
             shelves += 1;
-            for &place in group {
-                begins[number(place) + 1] += 1;
+            for &slot in group {
+                begins[number(slot) + 1] += 1;
             }
         })?;
         for at in 0..documents {
             begins[at + 1] += begins[at];
         }
         let list = Temporary::create(folder)?;
-        let most = room.batch() / 4;
+        let most = most_bytes / 4 / size_of::<u32>() as u64;
         let mut first = 0;
         while first < documents {
             // A part has as many documents as fit into memory, and at least one.
@@ -64,8 +63,8 @@ impl LargeShelves {
             let mut part = vec![0u32; (begins[last] - begins[first]) as usize];
             let mut shelf = 0;
             for_each(&mut |group| {
-                for &place in group {
-                    if let Some(next) = number(place).checked_sub(first).and_then(|at| next.get_mut(at)) {
+                for &slot in group {
+                    if let Some(next) = number(slot).checked_sub(first).and_then(|at| next.get_mut(at)) {
                         part[*next as usize] = shelf;
                         *next += 1;
                     }

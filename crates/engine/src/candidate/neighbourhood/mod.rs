@@ -7,21 +7,28 @@
 //! | file | does |
 //! |---|---|
 //! | `mod` | lists all neighbourhoods of a run, as numbered components with their members: [`Candidates`] |
-//! | `batch` | splits neighbourhoods into batches that fit into memory, loads a batch, and returns one neighbourhood of it: [`NeighbourhoodRef`] |
-//! | `large` | keeps the shelves of a neighbourhood on disk, if they do not fit into a batch |
+//! | `cells` | divides neighbourhoods into cells, and spreads the groups over them |
+//! | `batch` | loads neighbourhoods of one cell, and returns one of them: [`NeighbourhoodRef`] |
+//! | `large` | keeps the shelves of a neighbourhood on disk, if they do not fit into memory |
 
 mod batch;
+mod cells;
 mod large;
 
 use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use minwise::cluster::Forest;
+use minwise::cluster::{Forest, SharedForest};
 
-use crate::candidate::groups::Groups;
+use self::cells::{CellGroups, Cells};
+
+use crate::candidate::groups::{Groups, groups_in};
 use crate::candidate::order::KeeperOrder;
 use crate::candidate::partners::{CandidatePairs, Partners};
 use crate::candidate::screen::Screened;
 use crate::error::Error;
+use crate::parallel;
 use crate::read::documents::Documents;
 
 pub(crate) use self::batch::{Meeting, NeighbourhoodBatch, NeighbourhoodRef};
@@ -36,6 +43,7 @@ pub(crate) struct Candidates {
     documents: Vec<u32>,
     /// Number of bytes of text per neighbourhood.
     text_bytes: Vec<u64>,
+    cells: Cells,
     meetings: MeetingSource,
     /// Counts of the pairs that the filter rejected while candidates were searched.
     screened: Screened,
@@ -45,42 +53,39 @@ pub(crate) struct Candidates {
 #[derive(Debug)]
 enum MeetingSource {
     /// Candidates share a shelf of a band.
-    Groups {
-        groups: Groups,
-        /// Slot of the document at each place in keeper order.
-        slots: Vec<u32>,
-        /// For each neighbourhood, its number of shelves and the sum of the sizes of these shelves.
-        counts: Vec<(u32, u64)>,
-    },
+    Groups(CellGroups),
     /// Candidates were found as pairs. `numbers` has, for each slot, the number of its document in `partners`.
     Pairs { numbers: Vec<u32>, partners: Partners },
 }
 
 impl Candidates {
-    /// Builds the neighbourhoods from the groups of all bands.
+    /// Builds the neighbourhoods from the groups of all bands, with several threads. If the groups are on disk, other
+    /// data go to unnamed files in `folder`.
     pub(crate) fn of_groups(
-        groups: Groups,
+        groups: &Groups,
         order: &KeeperOrder,
         documents: &Documents,
+        threads: usize,
+        folder: Option<&Path>,
     ) -> Result<Self, Error> {
-        let mut forest = Forest::new(order.len());
-        groups.for_each(|_, group| {
-            for &place in &group[1..] {
-                forest.join(group[0], place);
+        let forest = SharedForest::new(order.len());
+        let join = |block: &mut Vec<u32>, chunk: usize| -> Result<(), Error> {
+            for (_, group) in groups_in(groups.chunk(chunk, block)?) {
+                group[1..].iter().for_each(|&place| forest.join(group[0], place));
             }
-        })?;
+            Ok(())
+        };
+        parallel::in_order(groups.chunks(), threads, Vec::new, join, |()| Ok(()))?;
+        let mut forest = forest.into_forest();
         let Components { extents, members, slots } = Components::new(&mut forest, order.len());
         drop(forest);
-        let mut counts = vec![(0, 0); extents.len()];
-        groups.for_each(|_, group| {
-            let count = &mut counts[extents.holding(slots[group[0] as usize])];
-            count.0 += 1;
-            count.1 += group.len() as u64;
-        })?;
-        let text_bytes = text_bytes(documents, &extents, |document| slots[order.place(document) as usize])?;
+        let slot_of = |document| slots[order.place(document) as usize];
+        let text_bytes = text_bytes(documents, &extents, slot_of, threads)?;
+        let cells = Cells::new(&extents, &text_bytes);
+        let groups = CellGroups::spread(groups, &slots, &extents, &cells, threads, folder)?;
         let documents = members.iter().map(|&place| order.document(place)).collect();
-        let meetings = MeetingSource::Groups { groups, slots, counts };
-        Ok(Self { extents, documents, text_bytes, meetings, screened: Screened::default() })
+        let (meetings, screened) = (MeetingSource::Groups(groups), Screened::default());
+        Ok(Self { extents, documents, text_bytes, cells, meetings, screened })
     }
 
     /// Builds the neighbourhoods from pairs. The numbers in `pairs` are indices into `taken`, which has documents in
@@ -90,6 +95,7 @@ impl Candidates {
         taken: &[u32],
         screened: Screened,
         documents: &Documents,
+        threads: usize,
     ) -> Result<Self, Error> {
         let Components { extents, members, slots } = Components::new(pairs.forest(), taken.len());
         let partners = pairs.finish(|member| {
@@ -100,10 +106,11 @@ impl Candidates {
         for (&document, &slot) in taken.iter().zip(&slots) {
             slot_of[document as usize] = slot;
         }
-        let text_bytes = text_bytes(documents, &extents, |document| slot_of[document as usize])?;
+        let text_bytes = text_bytes(documents, &extents, |document| slot_of[document as usize], threads)?;
+        let cells = Cells::new(&extents, &text_bytes);
         let documents = members.iter().map(|&member| taken[member as usize]).collect();
         let meetings = MeetingSource::Pairs { numbers: members, partners };
-        Ok(Self { extents, documents, text_bytes, meetings, screened })
+        Ok(Self { extents, documents, text_bytes, cells, meetings, screened })
     }
 
     /// Returns the number of neighbourhoods.
@@ -149,13 +156,19 @@ impl Candidates {
         }
         let choose_two = |n: u64| n.saturating_mul(n.saturating_sub(1)) / 2;
         match &self.meetings {
-            MeetingSource::Groups { groups, slots, .. } => groups.for_each(|_, group| {
-                let number = self.extents.holding(slots[group[0] as usize]);
-                if let Ok(at) = sums.binary_search_by_key(&number, |sum| sum.0) {
-                    let documents = group.iter().map(|&place| self.documents[slots[place as usize] as usize]);
-                    sums[at].1 = sums[at].1.saturating_add(choose_two(documents.map(&copies).sum()));
+            MeetingSource::Groups(groups) => {
+                let cell_of = |sum: &(usize, u64)| self.cells.of(sum.0);
+                for sums in sums.chunk_by_mut(|a, b| cell_of(a) == cell_of(b)) {
+                    groups.for_each(cell_of(&sums[0]), |group| {
+                        let number = self.extents.holding(group[0]);
+                        if let Ok(at) = sums.binary_search_by_key(&number, |sum| sum.0) {
+                            let documents = group.iter().map(|&slot| self.documents[slot as usize]);
+                            let pairs = choose_two(documents.map(&copies).sum());
+                            sums[at].1 = sums[at].1.saturating_add(pairs);
+                        }
+                    })?;
                 }
-            })?,
+            }
             MeetingSource::Pairs { numbers, partners } => {
                 let mut found = vec![];
                 for (number, sum) in &mut sums {
@@ -179,16 +192,21 @@ impl Candidates {
 fn text_bytes(
     documents: &Documents,
     extents: &Extents,
-    slot: impl Fn(u32) -> u32,
+    slot: impl Fn(u32) -> u32 + Sync,
+    threads: usize,
 ) -> Result<Vec<u64>, Error> {
-    let mut bytes = vec![0; extents.len()];
-    for (document, place) in (0..).zip(documents.places()) {
-        let slot = slot(document);
-        if slot != NONE {
-            bytes[extents.holding(slot)] += u64::from(place?.len);
-        }
-    }
-    Ok(bytes)
+    let bytes: Vec<AtomicU64> = (0..extents.len()).map(|_| AtomicU64::new(0)).collect();
+    let stretches = documents.stretches_for(threads);
+    let work = |(): &mut (), stretch: usize| {
+        documents.places_of(&stretches[stretch], |document, place| {
+            let slot = slot(document);
+            if slot != NONE {
+                bytes[extents.holding(slot)].fetch_add(u64::from(place.len), Ordering::Relaxed);
+            }
+        })
+    };
+    parallel::in_order(stretches.len(), threads, || (), work, |()| Ok::<(), Error>(()))?;
+    Ok(bytes.into_iter().map(AtomicU64::into_inner).collect())
 }
 
 /// Slot of a member that is alone in its component.
@@ -304,7 +322,7 @@ mod tests {
             }
         }
         let order = KeeperOrder::of_input(number as usize);
-        Candidates::of_groups(new.finish().unwrap(), &order, &documents(number)).unwrap()
+        Candidates::of_groups(&new.finish().unwrap(), &order, &documents(number), 2, None).unwrap()
     }
 
     #[test]
@@ -322,8 +340,8 @@ mod tests {
         let mut pairs = CandidatePairs::new(both_ways, WorkingMemory::none(), 1, None);
         pairs.add(&[(4, 5), (2, 6), (4, 1)]).unwrap();
         let order = [10, 11, 12, 13, 14, 15, 16, 17];
-        let candidates = Candidates::of_pairs(pairs, &order, Screened::default(), &documents(18)).unwrap();
-        let batch = candidates.load(0..2, WorkingMemory::none(), None).unwrap();
+        let candidates = Candidates::of_pairs(pairs, &order, Screened::default(), &documents(18), 1).unwrap();
+        let batch = candidates.load(0..2, 0, None).unwrap();
         let all: Vec<_> = (0..candidates.len())
             .map(|number| {
                 let neighbourhood = batch.neighbourhood(number);
@@ -348,7 +366,7 @@ mod tests {
         assert_eq!((candidates.len(), candidates.all_documents().len()), (0, 0));
         let pairs = CandidatePairs::new(vec![false; 3], WorkingMemory::none(), 1, None);
         let candidates =
-            Candidates::of_pairs(pairs, &[0, 1, 2], Screened::default(), &documents(18)).unwrap();
+            Candidates::of_pairs(pairs, &[0, 1, 2], Screened::default(), &documents(18), 2).unwrap();
         assert_eq!((candidates.len(), candidates.all_documents().len()), (0, 0));
     }
 

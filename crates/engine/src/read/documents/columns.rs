@@ -1,12 +1,9 @@
 //! Columns of consecutive documents, in memory.
 
 use std::ops::Range;
-use std::thread;
 
 use minwise::sketch::Sketches;
 use minwise_corpus::RecordPlace;
-
-use crate::rows::RowLayout;
 
 /// Share of the reserved rows whose memory is touched ahead.
 const AHEAD_SHARE: usize = 16;
@@ -64,7 +61,7 @@ pub(crate) struct DocumentColumns {
     pub(super) ids: String,
     pub(super) id_ends: Vec<u64>,
     pub(super) equality_keys: Vec<u128>,
-    /// The part of each sketch that is kept, in the layout of [`RowLayout`].
+    /// The part of each sketch that is kept, in the layout of [`RowLayout`](crate::rows::RowLayout).
     pub(super) rows: Sketches,
     pub(super) placed_rows: Option<Sketches>,
     /// Number of rows whose memory is touched.
@@ -92,6 +89,14 @@ impl DocumentColumns {
 
     pub(crate) fn len(&self) -> usize {
         self.places.len()
+    }
+
+    pub(super) fn shape(&self) -> RowShape {
+        RowShape {
+            words: self.rows.registers(),
+            placed_words: self.placed_rows.as_ref().map(Sketches::registers),
+            rank_words: self.rank_words,
+        }
     }
 
     /// Returns the place of the first document.
@@ -232,25 +237,5 @@ impl DocumentColumns {
     /// Returns the kept sketch rows of a range of documents.
     pub(super) fn rows(&self, documents: Range<usize>) -> impl Iterator<Item = &[u32]> {
         documents.map(|at| self.rows.row(at))
-    }
-
-    /// Fills `keys` with the keys of one band for all documents, with several threads.
-    pub(super) fn fill_band_keys(&self, band: usize, rows: &RowLayout, threads: usize, keys: &mut [u64]) {
-        /// Minimum number of keys per thread, because starting a thread takes as long as computing some fewer keys.
-        const LEAST: usize = 1 << 14;
-        let part = keys.len().div_ceil(threads.max(1)).max(LEAST);
-        let fill = |first: usize, keys: &mut [u64]| {
-            for (at, key) in (first..).zip(keys) {
-                *key = rows.key(band, self.rows.row(at));
-            }
-        };
-        if part >= keys.len() {
-            return fill(0, keys);
-        }
-        thread::scope(|scope| {
-            for (first, keys) in (0..).step_by(part).zip(keys.chunks_mut(part)) {
-                scope.spawn(move || fill(first, keys));
-            }
-        });
     }
 }

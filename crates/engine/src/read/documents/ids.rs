@@ -5,16 +5,14 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use minwise::keep::{KeepPolicy, Ties};
-use minwise::sort::sort_mixed;
 use minwise_corpus::{Corpus, Layout, Source};
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::Documents;
 use crate::error::Error;
-use crate::memory::WorkingMemory;
+use crate::gather::{GatheredKeys, gather_in_buckets, gather_in_parts};
+use crate::memory::{KeyPart, WorkingMemory};
+use crate::parallel;
 
-/// Number of bytes per id while ids are sorted by their hashes.
-const SORTED_BYTES: u64 = 32;
 /// Separator between a repeated id and its number.
 const NUMBER_SIGN: char = '#';
 
@@ -28,38 +26,51 @@ impl Documents {
         &mut self,
         corpus: &Corpus,
         room: WorkingMemory,
+        threads: usize,
         references: u32,
     ) -> Result<Option<RepeatedIds>, Error> {
-        let mut warned: Option<RepeatedIds> = None;
-        let mut repeated = vec![];
-        let mut hashes: Vec<(u64, u32)> = vec![];
-        let mut scratch = vec![];
         let places = PlaceNames::new(corpus);
+        let this = &*self;
+        let stretches = this.stretches_for(threads);
         let mut looks_like_places = vec![];
-        let parts = room.parts(self.len() as u64 * SORTED_BYTES);
-        for part in parts.all() {
-            hashes.clear();
-            self.for_each_raw_id(|document, id| {
-                if id.is_empty() {
-                    return;
-                }
-                let hash = xxh3_64(id.as_bytes());
-                if parts.has(part, hash) {
-                    hashes.push((hash, document));
-                    if places.find(id).is_some() {
-                        looks_like_places.push(document);
-                    }
-                }
-            })?;
-            sort_mixed(&mut hashes, &mut scratch);
-            for group in hashes.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
-                let found = self.add_repeated(group, references, &mut repeated)?;
-                warned = RepeatedIds::joined(warned, found);
-            }
+        let look = |(): &mut (), stretch: usize| -> Result<Vec<u32>, Error> {
+            let mut found = vec![];
+            this.ids(&stretches[stretch], |document, id| found.extend(places.find(id).map(|_| document)))?;
+            Ok(found)
+        };
+        parallel::in_order(
+            stretches.len(),
+            threads,
+            || (),
+            look,
+            |mut found| {
+                looks_like_places.append(&mut found);
+                Ok::<(), Error>(())
+            },
+        )?;
+        let mut found = FoundIds::default();
+        let find = |groups: &mut Vec<Vec<u32>>, _: usize, documents: &[u32]| groups.push(documents.to_vec());
+        let receive = |groups: Vec<Vec<u32>>| {
+            groups.iter().try_for_each(|documents| this.add_repeated(documents, references, &mut found))
+        };
+        let bytes = this.len() as u64 * GatheredKeys::<u64>::ENTRY_BYTES;
+        if room.parts(bytes).len() == 1 {
+            let collect = |stretch: usize, keys: &mut [Vec<(u64, u32)>]| {
+                let visit = |document, hash| keys[0].push((hash, document));
+                this.id_hashes(&stretches[stretch], KeyPart::ALL, visit)
+            };
+            gather_in_buckets(1, this.len(), stretches.len(), threads, collect, find, receive)?;
+        } else {
+            let collect = |_: usize, part: KeyPart, keys: &mut GatheredKeys<u64>| {
+                let mut visit = |document, hash| keys.push(hash, document);
+                stretches.iter().try_for_each(|stretch| this.id_hashes(stretch, part, &mut visit))
+            };
+            let parts = room.parts(threads as u64 * bytes);
+            gather_in_parts(1, this.len(), parts, threads, collect, find, receive)?;
         }
+        let FoundIds { mut repeated, warned } = found;
         repeated.sort_unstable();
         self.repeated = repeated;
-        looks_like_places.sort_unstable();
         let repeated_only = self.repeated.len();
         let clash = self.add_clashes(&looks_like_places, &places)?;
         let clashes = (self.repeated.len() - repeated_only) as u64;
@@ -72,32 +83,25 @@ impl Documents {
         })
     }
 
-    /// Appends to `repeated` the documents of a group that share an id. The ids of a group have the same hash. Returns
-    /// the documents that share their id within the inputs or within the references.
-    fn add_repeated(
-        &self,
-        group: &[(u64, u32)],
-        references: u32,
-        repeated: &mut Vec<u32>,
-    ) -> Result<Option<RepeatedIds>, Error> {
+    /// Adds to `found` the documents of a group that share an id. The ids of a group have the same hash.
+    fn add_repeated(&self, group: &[u32], references: u32, found: &mut FoundIds) -> Result<(), Error> {
         // The ids themselves are compared, because different ids can have the same hash. The documents of a group
         // ascend, and each id is stored once, however many documents share it.
         let mut all: BTreeMap<Cow<'_, str>, FirstOfId> = BTreeMap::new();
         let mut sides: [BTreeMap<Cow<'_, str>, FirstOfId>; 2] = Default::default();
-        let mut warned: Option<RepeatedIds> = None;
-        for &(_, document) in group {
+        for &document in group {
             let id = self.raw_id(document)?;
             if let Some(side) = sides.get_mut(usize::from(document >= references)) {
-                let (_, found) = FirstOfId::count(side.entry(id.clone()), document);
-                warned = RepeatedIds::joined(warned, found);
+                let (_, repeated) = FirstOfId::count(side.entry(id.clone()), document);
+                found.warned = RepeatedIds::joined(found.warned, repeated);
             }
-            let (first, found) = FirstOfId::count(all.entry(id), document);
-            if let Some(found) = found {
-                repeated.extend((found.documents == 2).then_some(first));
-                repeated.push(document);
+            let (first, repeated) = FirstOfId::count(all.entry(id), document);
+            if let Some(repeated) = repeated {
+                found.repeated.extend((repeated.documents == 2).then_some(first));
+                found.repeated.push(document);
             }
         }
-        Ok(warned)
+        Ok(())
     }
 
     /// Adds to the repeated ids those that equal the place by which another document is named. Returns the first
@@ -237,6 +241,14 @@ impl Documents {
             None => Ok(found),
         })
     }
+}
+
+/// Documents that share their ids with others.
+#[derive(Default)]
+struct FoundIds {
+    repeated: Vec<u32>,
+    /// Documents that share their id within the inputs or within the references.
+    warned: Option<RepeatedIds>,
 }
 
 /// Number of documents that share ids, with an example.

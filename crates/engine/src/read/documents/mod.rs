@@ -2,18 +2,20 @@
 
 mod columns;
 mod ids;
+mod keys;
 mod rows;
 pub(crate) mod segment;
+mod spill;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
-use minwise_corpus::{Corpus, Layout, RecordPlace, Temporary};
+use minwise_corpus::{Corpus, Layout, RecordPlace};
 
 use crate::error::Error;
+use crate::memory::KeyPart;
 use crate::rows::RowLayout;
 use crate::storage::store::StoredFile;
 
@@ -21,6 +23,11 @@ pub(crate) use columns::{ComparisonKind, DocumentColumns, NewRow, RowShape};
 pub(crate) use ids::RepeatedIds;
 pub(crate) use rows::{RowChoice, RowReader};
 use segment::{Medium, Segment, SegmentSection};
+pub(crate) use spill::{Spill, SpilledColumns};
+
+/// Bounds of the number of documents in memory whose keys a thread collects at a time.
+const SHORT_STRETCH: usize = 1 << 12;
+const LONG_STRETCH: usize = 1 << 15;
 
 /// Documents of a run, numbered in input order.
 ///
@@ -44,8 +51,6 @@ pub struct Documents {
     repeated: Vec<u32>,
     /// Numbered ids of documents that were given in memory and share an id: `id`, `id#2`, `id#3` in keeper order.
     numbered: BTreeMap<u32, String>,
-    /// Temporary file for the segments of a run that has no work folder.
-    temporary: Option<Arc<Temporary>>,
 }
 
 /// Consecutive documents that are stored together.
@@ -75,7 +80,6 @@ impl Documents {
             is_skipped: vec![],
             repeated: vec![],
             numbered: BTreeMap::new(),
-            temporary: None,
         }
     }
 
@@ -107,30 +111,40 @@ impl Documents {
     /// Returns the number of documents that have a text but no shingles, among the documents from `from` on.
     #[must_use]
     pub fn without_shingles(&self, from: u32) -> u64 {
-        let is_empty = |&document: &u32| !self.has_shingles(document) && self.has_text(document);
-        (from..self.len() as u32).filter(is_empty).count() as u64
+        self.count(from, |at| !(self.has_shingles[at] | self.is_null[at] | self.is_skipped[at]))
     }
 
     /// Returns the number of documents whose text is null, among the documents from `from` on.
     #[must_use]
     pub fn nulls(&self, from: u32) -> u64 {
-        (from..self.len() as u32).filter(|&document| self.is_null(document)).count() as u64
+        self.count(from, |at| self.is_null[at])
     }
 
     /// Returns the number of skipped records among the documents from `from` on. A skipped record is no document, and
     /// is written with the kept documents.
     #[must_use]
     pub fn skipped(&self, from: u32) -> u64 {
-        (from..self.len() as u32).filter(|&document| self.is_skipped(document)).count() as u64
+        self.count(from, |at| self.is_skipped[at])
+    }
+
+    /// Counts the documents from `from` on whose bit is set. `word` returns the bits of 64 documents.
+    fn count(&self, from: u32, word: impl Fn(usize) -> u64) -> u64 {
+        let (from, len) = (from as usize, self.len());
+        let bits = |at: usize| {
+            let before = if at == from / 64 { (1 << (from % 64)) - 1 } else { 0 };
+            let behind = if at == len / 64 { u64::MAX << (len % 64) } else { 0 };
+            word(at) & !before & !behind
+        };
+        (from / 64..len.div_ceil(64)).map(|at| u64::from(bits(at).count_ones())).sum()
     }
 
     pub(crate) fn shape(&self) -> RowShape {
         self.shape
     }
 
-    /// Reports whether some documents are on disk.
+    /// Reports whether some documents are on disk, or were taken out to be written there.
     pub(crate) fn is_stored(&self) -> bool {
-        !self.segments.is_empty()
+        self.first_held > 0
     }
 
     /// # Panics
@@ -263,44 +277,117 @@ impl Documents {
         stored.chain(held).collect()
     }
 
-    /// Visits the equality key of every document.
-    pub(crate) fn for_each_equality_key(&self, mut visit: impl FnMut(u32, u128)) -> Result<(), Error> {
-        let all = self.stretches(usize::MAX);
-        all.iter().try_for_each(|stretch| self.equality_keys(stretch, &mut visit))
+    /// Splits the documents into stretches, several for each of `threads` threads.
+    pub(crate) fn stretches_for(&self, threads: usize) -> Vec<Stretch> {
+        let share = self.len().div_ceil(4 * threads);
+        self.stretches(share.clamp(SHORT_STRETCH, LONG_STRETCH))
     }
 
-    /// Visits the equality key of each document of a stretch.
-    pub(crate) fn equality_keys(
+    /// Visits the places of the documents of a stretch, in order.
+    pub(crate) fn places_of(
         &self,
         stretch: &Stretch,
-        mut visit: impl FnMut(u32, u128),
+        mut visit: impl FnMut(u32, &RecordPlace),
     ) -> Result<(), Error> {
         match stretch {
             Stretch::Segment(number) => {
                 let (first, segment) = &self.segments[*number];
                 let mut next = *first;
-                segment.equality_keys(|key| {
-                    visit(next, key);
+                segment.for_each_place(|place| {
+                    visit(next, &place);
                     next += 1;
                 })
+            }
+            Stretch::Held(range) => {
+                let documents = self.first_held + range.start as u32..;
+                let places = &self.held.places[range.clone()];
+                documents.zip(places).for_each(|(document, place)| visit(document, place));
+                Ok(())
+            }
+        }
+    }
+
+    /// Visits the ids of a stretch that are not empty, each with its document, in order.
+    fn ids(&self, stretch: &Stretch, mut visit: impl FnMut(u32, &str)) -> Result<(), Error> {
+        match stretch {
+            Stretch::Segment(number) => {
+                let (first, segment) = &self.segments[*number];
+                let mut next = *first..;
+                segment.for_each_id(|id| {
+                    if let Some(document) = next.next().filter(|_| !id.is_empty()) {
+                        visit(document, id);
+                    }
+                })?;
+            }
+            Stretch::Held(range) => {
+                for at in range.clone() {
+                    if let Some(id) = self.held.user_id(at) {
+                        visit(self.first_held + at as u32, id);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Visits the hashes of the ids of a stretch that belong to `part`. Documents without an id are left out.
+    fn id_hashes(
+        &self,
+        stretch: &Stretch,
+        part: KeyPart,
+        mut visit: impl FnMut(u32, u64),
+    ) -> Result<(), Error> {
+        match stretch {
+            Stretch::Segment(number) => {
+                let (first, segment) = &self.segments[*number];
+                segment.keys(SegmentSection::IdHashes, 0, part, |at, hash| visit(first + at, hash))
+            }
+            Stretch::Held(_) => self.ids(stretch, |document, id| {
+                let hash = segment::id_hash(id);
+                if part.has(hash) {
+                    visit(document, hash);
+                }
+            }),
+        }
+    }
+
+    /// Visits the equality key of every document, in any order.
+    pub(crate) fn for_each_equality_key(&self, mut visit: impl FnMut(u32, u128)) -> Result<(), Error> {
+        let all = self.stretches(usize::MAX);
+        all.iter().try_for_each(|stretch| self.equality_keys(stretch, KeyPart::ALL, &mut visit))
+    }
+
+    /// Visits the documents of a stretch whose equality keys belong to `part`, each with its key.
+    pub(crate) fn equality_keys(
+        &self,
+        stretch: &Stretch,
+        part: KeyPart,
+        mut visit: impl FnMut(u32, u128),
+    ) -> Result<(), Error> {
+        match stretch {
+            Stretch::Segment(number) => {
+                let (first, segment) = &self.segments[*number];
+                segment.keys(SegmentSection::EqualityKeys, 0, part, |at, key| visit(first + at, key))
             }
             Stretch::Held(range) => {
                 let keys = &self.held.equality_keys[range.clone()];
                 (self.first_held + range.start as u32..)
                     .zip(keys)
+                    .filter(|(_, key)| part.has((**key >> 64) as u64))
                     .for_each(|(document, &key)| visit(document, key));
                 Ok(())
             }
         }
     }
 
-    /// Visits the band keys of the `wanted` documents of a stretch: the document, the position of the band within
-    /// `bands`, and the key. Within each band, documents come in order.
+    /// Visits the band keys of the `wanted` documents of a stretch that belong to `part`: the document, the position of
+    /// the band within `bands`, and the key.
     pub(crate) fn band_keys(
         &self,
         stretch: &Stretch,
         bands: Range<usize>,
         rows: &RowLayout,
+        part: KeyPart,
         wanted: impl Fn(u32) -> bool,
         mut visit: impl FnMut(u32, usize, u64),
     ) -> Result<(), Error> {
@@ -308,12 +395,10 @@ impl Documents {
             Stretch::Segment(number) => {
                 let (first, segment) = &self.segments[*number];
                 for (at, band) in bands.enumerate() {
-                    let mut next = *first;
-                    segment.band_keys(band, |key| {
-                        if wanted(next) {
-                            visit(next, at, key);
+                    segment.keys(SegmentSection::BandKeys, band, part, |document, key| {
+                        if wanted(first + document) {
+                            visit(first + document, at, key);
                         }
-                        next += 1;
                     })?;
                 }
             }
@@ -322,7 +407,10 @@ impl Documents {
                 let held = documents.zip(self.held.rows(range.clone()));
                 for (document, row) in held.filter(|(document, _)| wanted(*document)) {
                     for (at, band) in bands.clone().enumerate() {
-                        visit(document, at, rows.key(band, row));
+                        let key = rows.key(band, row);
+                        if part.has(key) {
+                            visit(document, at, key);
+                        }
                     }
                 }
             }
@@ -378,32 +466,26 @@ impl Documents {
         self.held.size_bytes()
     }
 
-    /// Moves the documents in memory to an unnamed temporary file in `folder`, or in the temporary folder of the
-    /// system. `rows` states which band keys are stored; several threads compute them.
-    pub(crate) fn spill(
-        &mut self,
-        rows: Option<&RowLayout>,
-        threads: usize,
-        folder: Option<&Path>,
-    ) -> Result<Arc<Temporary>, Error> {
-        let file = match &self.temporary {
-            Some(file) => Arc::clone(file),
-            None => Arc::clone(self.temporary.insert(Arc::new(Temporary::create(folder)?))),
-        };
-        let mut sections = [const { 0..0 }; SegmentSection::ALL.len()];
-        segment::write(&self.held, rows, threads, |section, bytes| {
-            let begin = file.append(bytes)?;
-            let range = &mut sections[section as usize];
-            // Parts of one section are contiguous, because nothing else is written to the file meanwhile.
-            if range.start == range.end {
-                range.start = begin;
-            }
-            range.end = begin + bytes.len() as u64;
-            Ok(())
-        })?;
-        self.push_segment(Medium::Temporary(Arc::clone(&file)), sections, self.held.len());
-        self.held.clear();
-        Ok(file)
+    /// Takes the documents in memory out, to be written to disk. `empty` columns replace them. Until
+    /// [`put_back`](Self::put_back) gets the written documents, they must not be read.
+    pub(crate) fn take_held(&mut self, empty: DocumentColumns) -> SpilledColumns {
+        let columns = std::mem::replace(&mut self.held, empty);
+        let first = self.first_held;
+        self.first_held += columns.len() as u32;
+        SpilledColumns { first, columns }
+    }
+
+    /// Replaces empty columns by others that have memory.
+    pub(crate) fn fill_again(&mut self, empty: DocumentColumns) {
+        if self.held.len() == 0 {
+            self.held = empty;
+        }
+    }
+
+    /// Adds segments of documents that were taken out, each with the number of its first document.
+    pub(crate) fn put_back(&mut self, segments: Vec<(u32, Segment)>) {
+        self.segments.extend(segments);
+        self.segments.sort_unstable_by_key(|(first, _)| *first);
     }
 
     /// Frees the buffers of the documents that were moved to disk.
@@ -466,14 +548,18 @@ impl Documents {
             (SegmentSection::Ranks, 8 * self.shape.rank_words),
             (SegmentSection::Kinds, 1),
             (SegmentSection::IdEnds, 8),
-            (SegmentSection::EqualityKeys, 16),
             (SegmentSection::Rows, 4 * self.shape.words),
             (SegmentSection::PlacedRows, 4 * self.shape.placed_words.unwrap_or(0)),
-            (SegmentSection::BandKeys, 8 * bands),
         ];
-        for (section, width) in widths {
+        let fixed = widths.map(|(section, width)| (section, (width as u64).checked_mul(documents as u64)));
+        let band_keys = segment::column_bytes::<u64>(documents).checked_mul(bands as u64);
+        let keys = [
+            (SegmentSection::EqualityKeys, Some(segment::column_bytes::<u128>(documents))),
+            (SegmentSection::BandKeys, band_keys),
+        ];
+        for (section, bytes) in fixed.into_iter().chain(keys) {
             let [range] = file.ranges([section.name()])?;
-            if Some(range.end - range.start) != (width as u64).checked_mul(documents as u64) {
+            if Some(range.end - range.start) != bytes {
                 return Err(file.wrong(format!("its section `{}` has another length", section.name())));
             }
         }
@@ -486,9 +572,7 @@ impl Documents {
         sections: [Range<u64>; SegmentSection::ALL.len()],
         documents: usize,
     ) {
-        let RowShape { words, placed_words, .. } = self.shape;
-        let placed_words = placed_words.unwrap_or(0);
-        let segment = Segment { medium, sections, documents, words, placed_words };
+        let segment = Segment::new(medium, sections, documents, self.shape);
         self.segments.push((self.first_held, segment));
         self.first_held += documents as u32;
     }
@@ -511,6 +595,12 @@ impl Documents {
             if holds(&self.place(middle)?) { low = middle + 1 } else { high = middle }
         }
         Ok(low)
+    }
+}
+
+impl Drop for Documents {
+    fn drop(&mut self) {
+        spill::close(std::mem::take(&mut self.segments));
     }
 }
 
@@ -549,6 +639,111 @@ impl Iterator for RecordPlaces<'_> {
                 }
                 self.next()
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPE: RowShape = RowShape { words: 1, placed_words: None, rank_words: 0 };
+
+    /// Makes documents whose kinds repeat every five documents. Document n has the equality key `n / 3` mixed, and the
+    /// id `n`; every seventh has none.
+    fn columns(range: Range<u32>) -> DocumentColumns {
+        let mut columns = DocumentColumns::new(SHAPE);
+        for n in range {
+            let place = RecordPlace { source: 0, line: u64::from(n), offset: 0, len: n };
+            let kind = match n % 5 {
+                0 => ComparisonKind::Empty,
+                1 => ComparisonKind::Null,
+                2 => ComparisonKind::Skipped,
+                _ => ComparisonKind::Shingled,
+            };
+            let id = n.to_string();
+            let id = Some(&*id).filter(|_| n % 7 != 0);
+            let equality_key = u128::from(minwise::hash::fmix64(u64::from(n / 3))) << 64 | u128::from(n / 3);
+            let (row, _) = columns.add(&NewRow { place, id, kind, equality_key }, |_| {});
+            row[0] = n;
+        }
+        columns
+    }
+
+    #[test]
+    fn documents_of_a_kind_are_counted_from_any_document_on() {
+        for len in [0, 1, 63, 64, 65, 200] {
+            let mut documents = Documents::new(SHAPE);
+            documents.append(&mut columns(0..len), 0);
+            for from in (0..=len).filter(|from| from % 7 < 3 || from % 64 < 2) {
+                let count =
+                    |is: &dyn Fn(u32) -> bool| (from..len).filter(|&document| is(document)).count() as u64;
+                assert_eq!(documents.nulls(from), count(&|document| documents.is_null(document)));
+                assert_eq!(documents.skipped(from), count(&|document| documents.is_skipped(document)));
+                let is_empty = |document| !documents.has_shingles(document) && documents.has_text(document);
+                assert_eq!(documents.without_shingles(from), count(&is_empty), "{from} of {len}");
+            }
+        }
+    }
+
+    /// Returns the entries of all stretches that belong to one of `parts`, part by part, sorted.
+    fn keys(documents: &Documents, parts: &[KeyPart]) -> [Vec<(u128, u32)>; 2] {
+        let (mut equality_keys, mut hashes) = (vec![], vec![]);
+        for &part in parts {
+            for stretch in documents.stretches(100) {
+                let push = |document, key| equality_keys.push((key, document));
+                documents.equality_keys(&stretch, part, push).unwrap();
+                let push = |document, hash| hashes.push((u128::from(hash), document));
+                documents.id_hashes(&stretch, part, push).unwrap();
+            }
+        }
+        equality_keys.sort_unstable();
+        hashes.sort_unstable();
+        [equality_keys, hashes]
+    }
+
+    /// Threads may write documents in any order.
+    #[test]
+    fn documents_on_disk_are_as_in_memory() {
+        let mut held = Documents::new(SHAPE);
+        held.append(&mut columns(0..3000), 0);
+        let mut stored = Documents::new(SHAPE);
+        let spill = Spill::new(None, None);
+        let mut taken = vec![];
+        for range in [0..1000, 1000..1001, 1001..2800] {
+            stored.append(&mut columns(range), 0);
+            taken.push(stored.take_held(DocumentColumns::new(SHAPE)));
+        }
+        let most_bytes = taken[2].columns.size_bytes() * 3 / 4;
+        let written: Vec<bool> = taken
+            .into_iter()
+            .rev()
+            .map(|columns| spill.put(columns, most_bytes).unwrap().is_some())
+            .collect();
+        // 1799 documents are more than the list takes at once, and it has room for the others.
+        assert_eq!(written, [true, false, false]);
+        assert!(spill.spare().is_none());
+        stored.put_back(spill.finish(2).unwrap());
+        stored.append(&mut columns(2800..3000), 0);
+        assert!(stored.is_stored() && stored.len() == 3000);
+        for document in [0, 999, 1000, 1001, 2799, 2800, 2999] {
+            assert_eq!(stored.place(document).unwrap(), held.place(document).unwrap());
+            assert_eq!(stored.raw_id(document).unwrap(), held.raw_id(document).unwrap());
+            let row =
+                |documents| RowReader::new(documents, RowChoice::Sketch).row(document).unwrap().to_vec();
+            assert_eq!(row(&stored), row(&held));
+        }
+        let mut rows = [vec![], vec![]];
+        held.rows_into(0..3000, &mut rows[0]).unwrap();
+        stored.rows_into(0..3000, &mut rows[1]).unwrap();
+        assert!(rows[0] == rows[1]);
+        let expected = keys(&held, &[KeyPart::ALL]);
+        assert_eq!(expected.each_ref().map(Vec::len), [3000, 3000 - 3000usize.div_ceil(7)]);
+        for bytes in [0, 1000, 100_000] {
+            let room = crate::memory::MemoryLimit::with_room(3000).room(1, 0);
+            let parts: Vec<KeyPart> = room.parts(bytes).all().collect();
+            assert!(keys(&stored, &parts) == expected, "{} parts on disk", parts.len());
+            assert!(keys(&held, &parts) == expected, "{} parts in memory", parts.len());
         }
     }
 }

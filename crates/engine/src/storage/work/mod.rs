@@ -37,7 +37,7 @@ const MANIFEST: FileKind =
 /// Version 2 came when segments began to count chunks and CSV was cut into smaller chunks. Version 3 came when segments
 /// began to record the size of their chunks.
 const SEGMENT: FileKind =
-    FileKind { magic: *b"MINWsegm", version: 3, name: "segment of a run", made_by: MADE_BY };
+    FileKind { magic: *b"MINWsegm", version: 4, name: "segment of a run", made_by: MADE_BY };
 const GROUPS: FileKind =
     FileKind { magic: *b"MINWgrps", version: 1, name: "file of band groups", made_by: MADE_BY };
 const FINISHING: FileKind =

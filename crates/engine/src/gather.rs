@@ -1,9 +1,9 @@
-//! Gathers documents by keys, and finds equal documents by their equality keys. All threads take part, and memory is
-//! bounded even if very many documents have the same key.
+//! Gathers documents by keys. All threads take part, and memory is bounded even if very many documents have the same
+//! key.
 //!
 //! If all keys fit into memory, threads distribute the keys of stretches of documents to buckets by their first bits,
-//! and then sort the buckets ([`gather_in_buckets`]). Otherwise the range of keys is processed part by part
-//! ([`GatheredKeys`]).
+//! and then sort the buckets ([`gather_in_buckets`]). Otherwise each thread collects one part of the range of keys at a
+//! time ([`gather_in_parts`]).
 //!
 //! Keys are well mixed, so a part of their range has about its share of the entries. A key of very many documents
 //! breaks this rule, because all its entries are in one part. Such a key is called *frequent*: the key is stored once,
@@ -13,11 +13,9 @@ use std::collections::BTreeMap;
 
 use minwise::sort::{Mixed, sort_mixed, sort_mixed_bucket};
 
-use crate::candidate::order::KeeperOrder;
 use crate::error::Error;
-use crate::memory::{Parts, WorkingMemory};
+use crate::memory::{KeyPart, Parts};
 use crate::parallel;
-use crate::read::documents::{Documents, Stretch};
 
 /// A key is frequent if at least one in `FREQUENT` entries has it.
 const FREQUENT: usize = 32;
@@ -27,27 +25,18 @@ const FEW: usize = 1 << 12;
 /// Approximate number of entries per bucket. A bucket fits into the second-level cache of a core, together with the
 /// buffer for sorting.
 const BUCKET: usize = 1 << 13;
-/// Maximum number of documents whose keys a thread collects at a time.
-const STRETCH: usize = 1 << 15;
-
-/// Splits the documents into stretches for [`gather_in_buckets`], several per thread.
-pub(crate) fn stretches(documents: &Documents, threads: usize) -> Vec<Stretch> {
-    let share = documents.len().div_ceil(4 * threads);
-    documents.stretches(share.clamp(FEW, STRETCH))
-}
-
 /// Gathers the documents that share a key in one of several columns, with several threads. `receive` gets the groups of
 /// at least two documents, in the order of columns and keys.
 ///
-/// `collect` appends the keys of a stretch of documents, with their places in keeper order, to one list per column.
-/// `find` gets the number of a column and the places of a group in keeper order, and adds its findings to the result of
-/// the bucket.
+/// `collect` gets the number of a stretch of documents, and appends the keys of these documents, with the places of the
+/// documents, to one list per column. `find` gets the number of a column and the ascending places of a group, and adds
+/// its findings to the result of the bucket.
 pub(crate) fn gather_in_buckets<K, F: Default + Send>(
     columns: usize,
     documents: usize,
-    stretches: &[Stretch],
+    stretches: usize,
     threads: usize,
-    collect: impl Fn(&Stretch, &mut [Vec<(K, u32)>]) -> Result<(), Error> + Sync,
+    collect: impl Fn(usize, &mut [Vec<(K, u32)>]) -> Result<(), Error> + Sync,
     find: impl Fn(&mut F, usize, &[u32]) + Sync,
     mut receive: impl FnMut(F) -> Result<(), Error> + Send,
 ) -> Result<(), Error>
@@ -56,14 +45,14 @@ where
     (K, u32): Mixed,
 {
     let bits = (documents / BUCKET).max(1).ilog2();
-    let mut spread: Vec<Vec<BucketList<K>>> = Vec::with_capacity(stretches.len());
+    let mut spread: Vec<Vec<BucketList<K>>> = Vec::with_capacity(stretches);
     let work = |entries: &mut Vec<Vec<(K, u32)>>, number: usize| -> Result<_, Error> {
         entries.resize_with(columns, Vec::new);
         entries.iter_mut().for_each(Vec::clear);
-        collect(&stretches[number], entries)?;
+        collect(number, entries)?;
         Ok(entries.iter().map(|entries| BucketList::new(entries, bits)).collect())
     };
-    parallel::in_order(stretches.len(), threads, Vec::new, work, |lists| {
+    parallel::in_order(stretches, threads, Vec::new, work, |lists| {
         spread.push(lists);
         Ok::<(), Error>(())
     })?;
@@ -79,6 +68,35 @@ where
         Ok(found)
     };
     parallel::in_order(columns << bits, threads, GatheredKeys::default, work, &mut receive)
+}
+
+/// Does the same as [`gather_in_buckets`] with less memory: each thread holds the entries of one part of one column.
+///
+/// `collect` gets a column and a part, and pushes the keys of the column that belong to the part, with the places of
+/// their documents.
+pub(crate) fn gather_in_parts<K, F: Default + Send>(
+    columns: usize,
+    documents: usize,
+    parts: Parts,
+    threads: usize,
+    collect: impl Fn(usize, KeyPart, &mut GatheredKeys<K>) -> Result<(), Error> + Sync,
+    find: impl Fn(&mut F, usize, &[u32]) + Sync,
+    receive: impl FnMut(F) -> Result<(), Error> + Send,
+) -> Result<(), Error>
+where
+    K: Copy + Ord + Send + Sync,
+    (K, u32): Mixed,
+{
+    let work = |keys: &mut GatheredKeys<K>, item: usize| -> Result<F, Error> {
+        let (column, part) = (item / parts.len(), parts.part(item % parts.len()));
+        keys.clear(documents, parts);
+        keys.same_bits = part.same_bits();
+        collect(column, part, keys)?;
+        let mut found = F::default();
+        keys.for_each_group(|places| find(&mut found, column, places));
+        Ok(found)
+    };
+    parallel::in_order(columns * parts.len(), threads, GatheredKeys::default, work, receive)
 }
 
 /// Entries in the order of their buckets. Within a bucket, they keep the order in which they were added.
@@ -216,100 +234,6 @@ where
     }
 }
 
-/// Groups of equal documents. The first document of a group in keeper order represents the group.
-#[derive(Debug)]
-pub(crate) struct Equals {
-    /// For each document, the first document of its group. This document represents the group.
-    first: Vec<u32>,
-    /// Groups of more than one document, as `(first, begin, end)`: `members[begin..end]` are the documents of the group
-    /// in keeper order. The list is sorted by the first documents.
-    groups: Vec<(u32, usize, usize)>,
-    members: Vec<u32>,
-}
-
-impl Equals {
-    /// Finds the groups with several threads.
-    pub(crate) fn find(
-        documents: &Documents,
-        order: &KeeperOrder,
-        threads: usize,
-        room: WorkingMemory,
-    ) -> Result<Self, Error> {
-        let mut equals = Self { first: (0..order.len() as u32).collect(), groups: vec![], members: vec![] };
-        let parts = room.parts(order.len() as u64 * GatheredKeys::<u128>::ENTRY_BYTES);
-        if parts.len() == 1 {
-            let collect = |stretch: &Stretch, keys: &mut [Vec<(u128, u32)>]| {
-                documents.equality_keys(stretch, |document, key| {
-                    if documents.has_text(document) {
-                        keys[0].push((key, order.place(document)));
-                    }
-                })
-            };
-            let find = |found: &mut Vec<Vec<u32>>, _: usize, places: &[u32]| found.push(places.to_vec());
-            let stretches = stretches(documents, threads);
-            gather_in_buckets(1, order.len(), &stretches, threads, collect, find, |groups| {
-                for places in &groups {
-                    equals.add(places, order);
-                }
-                Ok(())
-            })?;
-        } else {
-            let mut keyed = GatheredKeys::<u128>::default();
-            for part in parts.all() {
-                keyed.clear(order.len(), parts);
-                documents.for_each_equality_key(|document, key| {
-                    if parts.has(part, (key >> 64) as u64) && documents.has_text(document) {
-                        keyed.push(key, order.place(document));
-                    }
-                })?;
-                keyed.for_each_group(|places| equals.add(places, order));
-            }
-        }
-        equals.groups.sort_unstable();
-        Ok(equals)
-    }
-
-    /// Adds a group, given the places of its documents in keeper order.
-    fn add(&mut self, places: &[u32], order: &KeeperOrder) {
-        let begin = self.members.len();
-        self.members.extend(places.iter().map(|&place| order.document(place)));
-        let stands = self.members[begin];
-        for &member in &self.members[begin..] {
-            self.first[member as usize] = stands;
-        }
-        self.groups.push((stands, begin, self.members.len()));
-    }
-
-    /// Returns the first document of the group of `document`, which represents it.
-    pub(crate) fn first(&self, document: u32) -> u32 {
-        self.first[document as usize]
-    }
-
-    /// Reports whether the document is the first of its group, and so represents itself and all documents that equal
-    /// it.
-    pub(crate) fn is_first(&self, document: u32) -> bool {
-        self.first(document) == document
-    }
-
-    /// Returns the documents that `first` represents, itself included. The list is empty if no document equals `first`.
-    pub(crate) fn members(&self, first: u32) -> &[u32] {
-        match self.groups.binary_search_by_key(&first, |group| group.0) {
-            Ok(at) => &self.members[self.groups[at].1..self.groups[at].2],
-            Err(_) => &[],
-        }
-    }
-
-    /// Returns the number of documents that `first` represents, itself included.
-    pub(crate) fn copies(&self, first: u32) -> u64 {
-        self.members(first).len().max(1) as u64
-    }
-
-    /// Returns all groups of more than one document, sorted by their first documents.
-    pub(crate) fn groups(&self) -> impl Iterator<Item = &[u32]> {
-        self.groups.iter().map(|&(_, begin, end)| &self.members[begin..end])
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -327,7 +251,7 @@ mod tests {
         let (mut groups, mut most) = (vec![], 0);
         for part in parts.all() {
             gathered.clear(keys.len(), parts);
-            for (place, &key) in (0..).zip(keys).filter(|(_, key)| parts.has(part, **key)) {
+            for (place, &key) in (0..).zip(keys).filter(|(_, key)| part.has(**key)) {
                 gathered.push(key, place);
             }
             gathered.for_each_group(|group| groups.push(group.to_vec()));
@@ -361,12 +285,10 @@ mod tests {
     /// Returns the groups that `gather_in_buckets` finds, with their columns.
     fn in_buckets(columns: &[Vec<u64>], documents_each: usize, threads: usize) -> Vec<(usize, Vec<u32>)> {
         let documents = columns[0].len();
-        let stretches: Vec<Stretch> = (0..documents)
-            .step_by(documents_each)
-            .map(|begin| Stretch::Held(begin..documents.min(begin + documents_each)))
-            .collect();
-        let collect = |stretch: &Stretch, lists: &mut [Vec<(u64, u32)>]| {
-            let Stretch::Held(range) = stretch else { panic!("nothing is on disk") };
+        let stretches = documents.div_ceil(documents_each);
+        let collect = |stretch: usize, lists: &mut [Vec<(u64, u32)>]| {
+            let begin = stretch * documents_each;
+            let range = begin..documents.min(begin + documents_each);
             for (keys, list) in columns.iter().zip(lists) {
                 list.extend(range.clone().map(|at| (keys[at], at as u32)));
             }
@@ -376,7 +298,27 @@ mod tests {
             found.push((column, places.to_vec()));
         };
         let mut all = vec![];
-        gather_in_buckets(columns.len(), documents, &stretches, threads, collect, find, |mut found| {
+        gather_in_buckets(columns.len(), documents, stretches, threads, collect, find, |mut found| {
+            all.append(&mut found);
+            Ok(())
+        })
+        .unwrap();
+        all
+    }
+
+    /// Returns the groups that `gather_in_parts` finds, with their columns.
+    fn in_parts(columns: &[Vec<u64>], parts: Parts, threads: usize) -> Vec<(usize, Vec<u32>)> {
+        let collect = |column: usize, part: KeyPart, gathered: &mut GatheredKeys<u64>| {
+            for (place, &key) in (0..).zip(&columns[column]).filter(|(_, key)| part.has(**key)) {
+                gathered.push(key, place);
+            }
+            Ok(())
+        };
+        let find = |found: &mut Vec<(usize, Vec<u32>)>, column: usize, places: &[u32]| {
+            found.push((column, places.to_vec()));
+        };
+        let mut all = vec![];
+        gather_in_parts(columns.len(), columns[0].len(), parts, threads, collect, find, |mut found| {
             all.append(&mut found);
             Ok(())
         })
@@ -385,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_and_threads_change_no_group() {
+    fn buckets_parts_and_threads_change_no_group() {
         for documents in [1, 5, 40_000, 100_000] {
             // In the second column, half of the documents have the same key.
             let columns: Vec<Vec<u64>> = [3, documents]
@@ -404,6 +346,10 @@ mod tests {
             for (documents_each, threads) in [(usize::MAX, 1), (1000, 1), (777, 3), (20_000, 8)] {
                 let found = in_buckets(&columns, documents_each.min(1 << 20), threads);
                 assert!(found == expected, "{documents} documents, {threads} threads");
+            }
+            for (room, threads) in [(1 << 30, 1), (1 << 18, 3), (1 << 14, 2)] {
+                let found = in_parts(&columns, parts(room, documents as usize), threads);
+                assert!(found == expected, "{documents} documents, {threads} threads, {room} bytes");
             }
         }
     }

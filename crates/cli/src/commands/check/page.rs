@@ -172,7 +172,7 @@ fn document(number: usize, one: &CheckedDocument<'_>, out: &mut String) {
         counted(answer.query.tokens as u64, one.unit),
     );
     if answer.matches.is_empty() {
-        out.push_str("<p>Nothing like it was found in the archive.</p>\n");
+        out.push_str("<p>No match was found in the archive.</p>\n");
         left_out(one, out);
         out.push_str("</section>\n");
         return;

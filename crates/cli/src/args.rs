@@ -125,7 +125,8 @@ pub enum Command {
         minwise estimate articles.sketches\n  \
         minwise estimate old.sketches new.sketches --threshold 0.5 --output pairs.tsv")]
     Estimate(EstimateArgs),
-    /// Compare estimated with exact similarities on the pairs of a corpus: errors, confidence intervals and times of any sketch.
+    /// Measure how far the estimates of sketches are from the exact similarities of a corpus: errors, confidence intervals and
+    /// times.
     #[command(after_help = "Examples:\n  \
         minwise accuracy letters/ --pairs all\n  \
         minwise accuracy articles.jsonl --sketch minhash:128 b-bit:2/minhash:256 --plot errors.svg\n  \
@@ -192,7 +193,8 @@ pub struct DedupArgs {
     pub annotate: bool,
 
     /// Also remove documents that repeat a document of REF, which is a file, a folder or a glob. REF may have another format
-    /// than INPUT, but its text must be in a field of the same name. Documents of REF are only read.
+    /// than INPUT, but its text must be in a field of the same name. Documents of REF are
+    /// never removed and never written.
     #[arg(long, value_name = "REF", num_args = 1..)]
     pub against: Vec<OsString>,
 
@@ -331,7 +333,8 @@ pub struct CompareArgs {
     #[arg(long, value_name = "T", default_value = "0.8", allow_hyphen_values = true)]
     pub threshold: String,
 
-    /// Compare this measure with the threshold: `jaccard`, or `containment` (the larger of the two shares A in B and B in A).
+    /// Compare this measure with the threshold: `jaccard`, or `containment` (the share of A that B
+    /// contains, or the share of B that A contains, whichever is larger).
     #[arg(long, value_name = "MEASURE", default_value = "jaccard")]
     pub measure: String,
 
@@ -468,7 +471,7 @@ pub struct WeightsArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct EstimateArgs {
-    /// A file that `minwise sketch` wrote. Without FILE2, its documents are compared with one another.
+    /// A file that `minwise sketch` wrote. Without FILE2, the documents of FILE are compared with one another.
     #[arg(value_name = "FILE")]
     pub first: String,
 
@@ -498,8 +501,9 @@ pub struct EstimateArgs {
     #[arg(long)]
     pub force: bool,
 
-    /// Let the filter lose at most the share E of the pairs at the threshold, or switch it `off`. The filter leaves out a pair as
-    /// soon as the registers compared so far show that the pair stays below the threshold. Sketches of bits, such as
+    /// Let the filter wrongly rule out at most the share E of the pairs whose similarity is exactly the threshold; `off` switches
+    /// the filter off. The filter rules a pair out as soon as the registers compared so far show that the pair is probably below
+    /// the threshold. Sketches of bits, such as
     /// `b-bit:1/minhash:512`, are compared without the filter.
     #[arg(
         long,
@@ -510,14 +514,15 @@ pub struct EstimateArgs {
     )]
     pub filter_error: String,
 
-    /// Decide whether to rule a pair out when K registers of its sketches are compared, for each K of the list. The
-    /// numbers ascend: with `16,32,64,128`, the filter has up to four looks at a pair. Without the option, the filter
-    /// looks every 16 registers at first, and later less often.
+    /// After each of these numbers of compared registers, the filter decides whether to rule the pair out. Each decision is
+    /// called a look: with `16,32,64,128`, a pair gets up to four looks. The numbers must ascend. Without the option, the filter
+    /// looks every 16 registers at first, and less often later.
     #[arg(long, value_name = "K,K…", help_heading = "Filter", allow_hyphen_values = true)]
     pub looks: Option<String>,
 
-    /// Let each look of the filter (`--looks`) lose at most the share E of the pairs at the threshold. `--filter-error` limits the
-    /// share for all looks together. With n looks, up to n times E can be lost; the summary states the total.
+    /// At each look (`--looks`), let the filter wrongly rule out at most the share E of the pairs whose similarity is exactly the
+    /// threshold. With n looks, it can wrongly rule out up to n times E; the summary states the total. `--filter-error` limits
+    /// the total instead.
     #[arg(
         long,
         value_name = "E",
@@ -556,12 +561,12 @@ pub struct PlanArgs {
     #[arg(long, value_name = "E", default_value = "0.02", allow_hyphen_values = true)]
     pub error: String,
 
-    /// Also show the filter: the numbers of registers after which it looks at a pair, and how many registers it compares on
-    /// average.
+    /// Also show the filter, which rules out candidate pairs by their sketches: after how many registers it can rule out a pair,
+    /// and how many registers it compares on average.
     #[arg(long)]
     pub filter: bool,
 
-    /// The share of pairs at the threshold that the filter may lose.
+    /// The share of the pairs at the threshold that the filter may wrongly rule out.
     #[arg(long, value_name = "E", default_value = "1e-6", requires = "filter", allow_hyphen_values = true)]
     pub filter_error: String,
 
@@ -758,7 +763,8 @@ pub struct BandArgs {
     #[arg(long, value_name = "B", help_heading = "Recall and candidates", allow_hyphen_values = true)]
     pub bands: Option<String>,
 
-    /// Give each band R rows. A row is one register. Give `--bands`, too; both replace `--recall`.
+    /// Give each band R rows. A row is one register, that is, one of the K numbers of a sketch (`--registers`). Give `--bands`,
+    /// too; both replace `--recall`.
     #[arg(long, value_name = "R", help_heading = "Recall and candidates", allow_hyphen_values = true)]
     pub rows: Option<String>,
 }
@@ -799,8 +805,8 @@ pub struct SketchArgs {
     #[arg(long, value_name = "BITS", help_heading = "Recall and candidates", allow_hyphen_values = true)]
     pub bits: Option<String>,
 
-    /// Let the filter lose at most the share E of the pairs at the threshold, or switch it `off`. The filter rules out candidate
-    /// pairs by their sketches, so that fewer pairs are compared exactly. With `--order`, E also limits the pairs that sketches
+    /// Let the filter wrongly rule out at most the share E of the pairs whose similarity is exactly the threshold; `off` switches
+    /// the filter off. The filter rules out candidate pairs by their sketches, so that fewer pairs are compared exactly. With `--order`, E also limits the pairs that sketches
     /// wrongly count as reordered.
     #[arg(
         long,
@@ -811,14 +817,15 @@ pub struct SketchArgs {
     )]
     pub filter_error: String,
 
-    /// Decide whether to rule a pair out when K registers of its sketches are compared, for each K of the list. The
-    /// numbers ascend: with `16,32,64,128`, the filter has up to four looks at a pair. Without the option, the filter
-    /// looks every 16 registers (64 with `--bits`) at first, and later less often.
+    /// After each of these numbers of compared registers, the filter decides whether to rule the pair out. Each decision is
+    /// called a look: with `16,32,64,128`, a pair gets up to four looks. The numbers must ascend. Without the option, the filter
+    /// looks every 16 registers (64 with `--bits`) at first, and less often later.
     #[arg(long, value_name = "K,K…", help_heading = "Recall and candidates", allow_hyphen_values = true)]
     pub looks: Option<String>,
 
-    /// Let each look of the filter (`--looks`) lose at most the share E of the pairs at the threshold. `--filter-error` limits the
-    /// share for all looks together. With n looks, up to n times E can be lost; the summary states the total.
+    /// At each look (`--looks`), let the filter wrongly rule out at most the share E of the pairs whose similarity is exactly the
+    /// threshold. With n looks, it can wrongly rule out up to n times E; the summary states the total. `--filter-error` limits
+    /// the total instead.
     #[arg(
         long,
         value_name = "E",

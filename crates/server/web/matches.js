@@ -130,7 +130,7 @@ function thresholdPanel(matches, measures, rows, changed) {
   });
   return h(
     'section',
-    { class: 'panel', 'aria-label': 'Matches that are shown' },
+    { class: 'panel', 'aria-label': 'Sort and filter the matches' },
     h('div', { class: 'choice' }, h('label', { for: 'measure' }, 'Sort and filter by'), select),
     chart,
     showAll,

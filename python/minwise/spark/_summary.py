@@ -135,7 +135,7 @@ def measured(audit: dict[str, Any] | None) -> str:
     if kept == 0:
         repeat = "no kept document has a text"
     elif kept == 1:
-        repeat = f"the kept document repeats {'another' if missed else 'no other'} one"
+        repeat = f"the only kept document {'repeats another one' if missed else 'is not a missed duplicate'}"
     if audit["recall"] is None:
         return f"not measured, because none was removed and {repeat}{'' if documents == kept else MORE}"
     ends = interval(audit["low"], audit["high"])

@@ -203,7 +203,7 @@ def test_the_summary_in_words() -> None:
     assert measured(exact) == "100 % measured: none of the 1,200 kept documents repeats another one"
     assert measured({**exact, "kept": 0, "documents": 0}) == "100 % measured: no kept document has a text"
     whole = {**audit, "documents": 1200, "missed": 1, "recall": 0.5, "low": 0.5, "high": 0.5}
-    assert measured({**whole, "kept": 1, "documents": 1}) == "50.00 % measured: the kept document repeats another one"
+    assert measured({**whole, "kept": 1, "documents": 1}) == "50.00 % measured: the only kept document repeats another one"
     assert measured(whole) == "50.00 % measured: 1 of the 1,200 kept documents repeats another one"
     specs = ["nfkc / words:5 / minhash:128", "nfkc / chars:9 / minhash:128", "nfkc / terms / minhash:128"]
     assert [unit(spec) for spec in specs] == ["word", "character", "term"]

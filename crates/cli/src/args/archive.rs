@@ -48,7 +48,7 @@ pub enum IndexCommand {
     )]
     Check(IndexCheckArgs),
     /// Make an archive smaller and faster after many changes, and delete removed documents from disk. In an archive over 64 MB,
-    /// removed documents among the newest 64 MB of changes stay on disk until it is compacted again after further changes.
+    /// removed documents among the newest 64 MB of changes stay on disk until the archive is changed and compacted again.
     #[command(after_help = "Examples:\n  minwise index compact archive")]
     Compact(IndexFolderArgs),
     /// Merge archives with the same settings into a new archive. If several archives have a document with the same id, the new
@@ -96,8 +96,8 @@ pub struct IndexCreateArgs {
     #[arg(long, value_name = "R", default_value = "0.996", allow_hyphen_values = true)]
     pub recall: String,
 
-    /// Find shared passages of at least N words, however small their share of the documents is. In scripts without spaces, and
-    /// with `--shingle chars:…`, N counts characters.
+    /// Find shared passages of at least N words, however small their share of the documents is. In writing systems without
+    /// spaces (such as Chinese), and with `--shingle chars:…`, N counts characters.
     #[arg(long, value_name = "N", default_value = "25", allow_hyphen_values = true)]
     pub passage: String,
 
@@ -361,8 +361,8 @@ pub struct MatchArgs {
     #[arg(long, value_name = "C", default_value = "0.3", allow_hyphen_values = true)]
     pub containment: String,
 
-    /// Report a document that shares a passage of at least N words (characters in scripts without spaces). Without the option,
-    /// N is the `--passage` that the archive was created with. With `off`, a shared passage alone is no match.
+    /// Report a document that shares a passage of at least N words (characters in writing systems without spaces, such as
+    /// Chinese). Without the option, N is the `--passage` that the archive was created with. With `off`, a shared passage alone is no match.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub passage: Option<String>,
 

@@ -67,8 +67,8 @@ pub struct ServeArgs {
     )]
     pub rate: String,
 
-    /// Accept at most N jobs that add documents, counting both running and waiting jobs. Jobs that find clusters have a limit of
-    /// their own, which is at most two.
+    /// Accept at most N jobs that add documents, counting both running and waiting jobs. Jobs that find clusters are counted
+    /// separately: at most two are accepted (one if N is 1).
     #[arg(long, value_name = "N", default_value = "16", allow_hyphen_values = true, help_heading = "Limits")]
     pub max_jobs: String,
 

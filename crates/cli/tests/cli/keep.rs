@@ -66,7 +66,7 @@ fn what_cannot_be_ranked_is_told_and_counted() {
     removed     4 documents (80.0 %) in 1 cluster; 1 of them equal after normalisation
     rejected    0 records
     compared    3 candidate pairs: 3 compared exactly, 3 reach 0.8
-    recall      99.91 % expected; 100 % measured: the kept document repeats no other one
+    recall      99.91 % expected; 100 % measured: the only kept document is not a missed duplicate
     wrote       1 kept document to `out.jsonl`
                 the report to `report/index.html`
     time        [time]

@@ -286,7 +286,7 @@ fn looks_of_an_estimate() {
     Details
     spec        nfkc+casefold / words:5 / minhash:128 / seed:1
     sketches    1.6 % of the data of the compared sketches was read
-    filter      all looks of the filter together lose at most 2e-5 of the pairs at the threshold
+    filter      all looks of the filter together wrongly rule out at most 2e-5 of the pairs at the threshold
     ");
     insta::assert_snapshot!(desk.run("estimate in.sketches --looks 16,200"), @"
     exit 2

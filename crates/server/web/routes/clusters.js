@@ -124,6 +124,6 @@ function result({ clusters: list, further, documents, threshold, recall_at_thres
       `${counted(left_out, 'document')} ${left_out === 1 ? 'has' : 'have'} a little in common with very many others. Some pairs with ${left_out === 1 ? 'it' : 'them'} may be missing.`,
   );
   if (list.length === 0)
-    return [h('h2', {}, summary), missed, h('p', { class: 'empty' }, 'No two documents are this similar.')];
+    return [h('h2', {}, summary), missed, h('p', { class: 'empty' }, 'No pair with this similarity was found.')];
   return [h('h2', {}, summary), missed, ...clusterList(list)];
 }

@@ -174,7 +174,7 @@ fn document(number: usize, one: &CheckedDocument<'_>, out: &mut String) {
     if answer.matches.is_empty() {
         let place =
             if one.is_restricted { "among the documents that were compared" } else { "in the archive" };
-        let _ = writeln!(out, "<p>Nothing like it was found {place}.</p>");
+        let _ = writeln!(out, "<p>No match was found {place}.</p>");
         left_out(one, out);
         out.push_str("</section>\n");
         return;

@@ -39,11 +39,15 @@ pub fn pieces_of_text(fingerprints: usize) -> (String, &'static str) {
 /// Returns the reasons why a document is a match, in words.
 pub fn reasons(reasons: Reasons) -> String {
     let all = [
-        (reasons.similarity, "similar"),
-        (reasons.containment, "contained"),
-        (reasons.passage, "shared passage"),
+        (reasons.similarity, "similarity"),
+        (reasons.containment, "containment"),
+        (reasons.passage, "a shared passage"),
     ];
-    all.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect::<Vec<_>>().join(", ")
+    let words: Vec<&str> = all.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
+    match words.as_slice() {
+        [first, second, third] => format!("a match by {first}, {second} and {third}"),
+        words => format!("a match by {}", words.join(" and ")),
+    }
 }
 
 /// Prints a document with its matches, each with its longest passages, at most `passages`.
@@ -56,9 +60,9 @@ fn lines(checked: &CheckedDocument<'_>, passages: usize) -> String {
     let mut out = format!("{}: ", visible(&shortened(&checked.document.id)));
     match answer.matches.len() + answer.further {
         0 if checked.is_restricted => {
-            out.push_str("nothing like it is among the documents of the archive that are compared\n");
+            out.push_str("no match among the documents of the archive that were compared\n");
         }
-        0 => out.push_str("nothing like it is in the archive\n"),
+        0 => out.push_str("no match in the archive\n"),
         matches => {
             let further = match answer.further {
                 0 => String::new(),

@@ -148,7 +148,7 @@ impl MethodRanking {
             let bands = if method.bandable().is_some() { "yes" } else { "no" };
             [method.to_string(), bytes.to_string(), hashes.to_string(), bands.to_owned()]
         });
-        table(First::Names, ["sketch", "bytes", "hashes per shingle", "bands"], rows.collect())
+        table(First::Names, ["sketch", "bytes", "hashes per shingle", "can find candidates"], rows.collect())
     }
 
     fn out_of_reach_text(&self) -> String {

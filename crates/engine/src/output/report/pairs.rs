@@ -53,8 +53,8 @@ pub(super) fn section(
         );
     }
     let mut out = format!(
-        "<p>{} whose {} nearest to the threshold. <mark>Text that both documents have</mark> is coloured. Of long stretches, \
-         only the beginning and the end are shown.</p>\n",
+        "<p>{} whose {} nearest to the threshold. <mark>Text that both documents have</mark> is coloured. Long \
+         passages, shared or not, are shortened to their beginning and end.</p>\n",
         counted(shown.len() as u64, "pair"),
         if shown.len() == 1 { "similarity is" } else { "similarities are" },
     );

@@ -90,6 +90,7 @@ pub struct DocumentPair {
 pub enum Side<'s> {
     /// The document of the index with this id.
     Id(&'s str),
+    /// A text that need not be in the index.
     Text(&'s str),
 }
 

@@ -91,65 +91,12 @@ pub fn hint(error: &clap::Error, typed: &[OsString]) -> Option<String> {
     let first = typed.first().and_then(|first| first.to_str()).unwrap_or_default();
     match (error.get(ContextKind::InvalidArg), error.kind()) {
         (Some(ContextValue::Strings(missing)), ErrorKind::MissingRequiredArgument) => {
-            let is_alone = |wanted: &str| matches!(missing.as_slice(), [one] if one == wanted);
-            return match first {
-                _ if typed.len() == 2 && typed[1] == "help" => Some(format!("`minwise help {first}` prints the help")),
-                _ if missing.iter().any(|one| one == "<INPUT>...") => {
-                    Some("`-` in the place of a file is standard input".to_owned())
-                }
-                "dedup" if is_alone("--output <OUT>") => Some(match typed {
-                    // People who think of `cp` name the output last.
-                    [_, .., input, output]
-                        if Path::new(input).exists()
-                            && !Path::new(output).exists()
-                            && !output.to_string_lossy().starts_with('-') =>
-                    {
-                        let output = output.to_string_lossy();
-                        format!("`--output {}` writes to a file of this name", visible(&output))
-                    }
-                    _ => "`--output FILE` names the file to write, `--output -` is standard output, and `--dry-run` writes nothing"
-                        .to_owned(),
-                }),
-                "check" | "serve" if is_alone("--index <DIR>") => {
-                    Some("`--index DIR` names the folder of the archive".to_owned())
-                }
-                _ => None,
-            };
+            return of_missing(missing, first, typed);
         }
-        (Some(ContextValue::String(folder)), ErrorKind::UnknownArgument)
-            if first == "serve" && !folder.starts_with('-') =>
-        {
-            return Some(format!("`minwise serve --index {}` serves this archive", visible(folder)));
-        }
-        (Some(ContextValue::String(number)), ErrorKind::UnknownArgument)
-            if first == "plan" && number.parse::<f64>().is_ok() =>
-        {
-            return Some(format!("`minwise plan --threshold {}` plans for this threshold", visible(number)));
-        }
-        (Some(ContextValue::String(third)), ErrorKind::UnknownArgument)
-            if first == "compare" && !third.starts_with('-') =>
-        {
-            return Some(
-                "two documents are compared; `minwise pairs` finds the similar pairs of many".to_owned(),
-            );
-        }
-        (Some(ContextValue::String(option)), ErrorKind::UnknownArgument)
-            if first == "check" && (option == "--output" || option == "-o") =>
-        {
-            return Some(
-                "matches go to standard output, and `--report FILE` writes a page of them".to_owned(),
-            );
-        }
-        (Some(ContextValue::String(option)), ErrorKind::UnknownArgument)
-            if typed.first().is_some_and(|word| word.to_string_lossy().starts_with(option.as_str())) =>
-        {
-            // The option stands before the command, and only the command has it.
-            let all = Args::command();
-            let command = typed.iter().find_map(|word| all.find_subcommand(word))?;
-            let has_it = command.get_arguments().any(|arg| is_spelled(arg, option));
-            return has_it.then(|| {
-                format!("`{option}` follows the command: `minwise {} {option}`", command.get_name())
-            });
+        (Some(ContextValue::String(word)), ErrorKind::UnknownArgument) => {
+            if let Some(hint) = of_unknown(word, first, typed) {
+                return Some(hint);
+            }
         }
         (Some(ContextValue::String(argument)), ErrorKind::InvalidValue) if argument == "<SHELL>" => {
             let shell = Path::new(text(ContextKind::InvalidValue)?).file_stem()?.to_str()?;
@@ -157,14 +104,6 @@ pub fn hint(error: &clap::Error, typed: &[OsString]) -> Option<String> {
             return Some(format!(
                 "`minwise generate completions {shell}` prints the completions of this shell"
             ));
-        }
-        (_, ErrorKind::UnknownArgument) => {
-            let is_file =
-                |word: &&OsString| word.to_string_lossy().starts_with('-') && Path::new(word).exists();
-            if let Some(file) = typed.iter().find(is_file) {
-                let file = file.to_string_lossy();
-                return Some(format!("`./{}` names the file, which is no option", visible(&file)));
-            }
         }
         _ => {}
     }
@@ -188,6 +127,69 @@ pub fn hint(error: &clap::Error, typed: &[OsString]) -> Option<String> {
         return Some(format!("`minwise dedup {word} --output OUT` writes it without its near-duplicates"));
     }
     named(&COMMANDS, word).map(|known| format!("`minwise {word}` is called `minwise {known}` here"))
+}
+
+/// Returns a hint for a call in which arguments are missing.
+fn of_missing(missing: &[String], first: &str, typed: &[OsString]) -> Option<String> {
+    let is_alone = |wanted: &str| matches!(missing, [one] if one == wanted);
+    match (first, typed) {
+        (_, [_, help]) if help == "help" => Some(format!("`minwise help {first}` prints the help")),
+        _ if missing.iter().any(|one| one == "<INPUT>...") => {
+            Some("`-` in the place of a file is standard input".to_owned())
+        }
+        // People who think of `cp` name the output last.
+        ("dedup", [_, .., input, output])
+            if is_alone("--output <OUT>")
+                && Path::new(input).exists()
+                && !Path::new(output).exists()
+                && !output.to_string_lossy().starts_with('-') =>
+        {
+            Some(format!("`--output {}` writes to a file of this name", visible(&output.to_string_lossy())))
+        }
+        ("dedup", _) if is_alone("--output <OUT>") => Some(
+            "`--output FILE` names the file to write, `--output -` is standard output, and `--dry-run` writes nothing"
+                .to_owned(),
+        ),
+        ("check" | "serve", _) if is_alone("--index <DIR>") => {
+            Some("`--index DIR` names the folder of the archive".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Returns a hint for an argument that the command does not take there.
+fn of_unknown(word: &str, first: &str, typed: &[OsString]) -> Option<String> {
+    let is_option = word.starts_with('-');
+    match first {
+        "serve" if !is_option => {
+            return Some(format!("`minwise serve --index {}` serves this archive", visible(word)));
+        }
+        "plan" if word.parse::<f64>().is_ok() => {
+            return Some(format!("`minwise plan --threshold {}` plans for this threshold", visible(word)));
+        }
+        "compare" if !is_option => {
+            return Some(
+                "two documents are compared; `minwise pairs` finds the similar pairs of many".to_owned(),
+            );
+        }
+        "check" if word == "--output" || word == "-o" => {
+            return Some(
+                "matches go to standard output, and `--report FILE` writes a page of them".to_owned(),
+            );
+        }
+        _ => {}
+    }
+    let is_file = |word: &&OsString| word.to_string_lossy().starts_with('-') && Path::new(word).exists();
+    if let Some(file) = typed.iter().find(is_file) {
+        let file = file.to_string_lossy();
+        return Some(format!("`./{}` names the file, which is no option", visible(&file)));
+    }
+    // An option can stand before the command although only the command has it.
+    typed.first().filter(|early| is_option && early.to_string_lossy().starts_with(word))?;
+    let all = Args::command();
+    let command = typed.iter().find_map(|word| all.find_subcommand(word))?;
+    let has_it = command.get_arguments().any(|arg| is_spelled(arg, word));
+    has_it.then(|| format!("`{word}` follows the command: `minwise {} {word}`", command.get_name()))
 }
 
 /// Returns a hint for an option that the command does not have.

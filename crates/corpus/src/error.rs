@@ -339,21 +339,7 @@ impl Error {
     /// Returns a hint that explains how to repair the error, if there is one.
     pub fn hint(&self) -> Option<Sentence> {
         let hint: Sentence = match &*self.kind {
-            ErrorKind::NotFound { input } if input.contains("://") => {
-                "only files of this machine are read: download it, or pipe it in with `-` as the input".into()
-            }
-            // The hyphens of a copied option can be dashes, which word processors put in their place.
-            ErrorKind::NotFound { input } if input.starts_with(['–', '—']) => format!(
-                "if this is an option, it begins with two hyphens: `--{}`",
-                shown(input.trim_start_matches(['-', '–', '—']))
-            )
-            .into(),
-            ErrorKind::NotFound { input } if input.starts_with("~/") => {
-                "a shell replaces `~` only if no quotation marks are around it".into()
-            }
-            ErrorKind::NotFound { .. } => {
-                "check the spelling; a relative path starts at the current folder".into()
-            }
+            ErrorKind::NotFound { input } => not_found(input),
             ErrorKind::NoInput => "give a file, a folder, a quoted pattern, or `-` for standard input".into(),
             ErrorKind::BadPattern { .. } => {
                 "`*` stands for any name, `**` for any folders, `[ab]` for a or b".into()
@@ -525,6 +511,23 @@ pub(crate) const SPOOL: &str = "temporary copy of the input";
 
 /// Name, in messages, of a file for intermediate results.
 pub(crate) const TEMPORARY: &str = "temporary file";
+
+/// Returns a hint for an input that is not there.
+fn not_found(input: &str) -> Sentence {
+    if input.contains("://") {
+        return "only files of this machine are read: download it, or pipe it in with `-` as the input"
+            .into();
+    }
+    // The hyphens of a copied option can be dashes, which word processors put in their place.
+    if input.starts_with(['–', '—']) {
+        let option = shown(input.trim_start_matches(['-', '–', '—']));
+        return format!("if this is an option, it begins with two hyphens: `--{option}`").into();
+    }
+    if input.starts_with("~/") {
+        return "a shell replaces `~` only if no quotation marks are around it".into();
+    }
+    "check the spelling; a relative path starts at the current folder".into()
+}
 
 /// Escapes the control characters of a name for display on a terminal.
 fn shown(name: &str) -> std::borrow::Cow<'_, str> {

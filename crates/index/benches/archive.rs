@@ -1,11 +1,12 @@
 //! Measures an archive of the size in Yuan 2019, §6.5: how fast documents are added, how much disk space they
 //! take, how long opening takes, and how long a check takes.
 //!
-//!     cargo bench -p minwise-index --bench archive -- [DOCUMENTS] [FOLDER]
+//!     cargo bench -p minwise-index --bench archive -- [DOCUMENTS] [FOLDER] [THREADS]
 //!
 //! Documents have about 2 kB of words drawn by a law like Zipf's. One document in five repeats most words of
 //! an earlier document. The default is 20,000 documents; the archive of the source has 1,200,000. The
-//! benchmark shows neither the cost of long documents nor the cost of text from a shared form.
+//! benchmark shows neither the cost of long documents nor the cost of text from a shared form. One thread commits,
+//! so its CPU time per document bounds the speed of any number of threads.
 
 #![allow(clippy::print_stdout, reason = "what is measured is printed")]
 
@@ -65,8 +66,37 @@ fn document(number: u64) -> NewDocument {
     NewDocument::new(number.to_string(), text(number))
 }
 
+/// Returns the CPU time of this thread, or zero if the operating system does not tell it.
+fn cpu_time() -> Duration {
+    let text = fs_err::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds = text.split(' ').next().and_then(|number| number.parse().ok());
+    Duration::from_nanos(nanoseconds.unwrap_or(0))
+}
+
+/// Wall-clock time and CPU time of the thread that commits.
+#[derive(Default)]
+struct CommitTime {
+    wall: Duration,
+    cpu: Duration,
+}
+
+impl CommitTime {
+    fn commit(&mut self, index: &Index, batch: DocumentBatch, threads: usize) -> minwise_index::Result<()> {
+        let (start, cpu) = (Instant::now(), cpu_time());
+        index.commit(batch, threads)?;
+        self.wall += start.elapsed();
+        self.cpu += cpu_time() - cpu;
+        Ok(())
+    }
+}
+
 /// Prepares batches on all threads, and adds them in order.
-fn add(index: &Index, batches: &[Vec<NewDocument>], threads: usize) -> minwise_index::Result<()> {
+fn add(
+    index: &Index,
+    batches: &[Vec<NewDocument>],
+    threads: usize,
+    time: &mut CommitTime,
+) -> minwise_index::Result<()> {
     let next = AtomicUsize::new(0);
     let (send, receive) = sync_channel(threads);
     std::thread::scope(|scope| {
@@ -89,12 +119,12 @@ fn add(index: &Index, batches: &[Vec<NewDocument>], threads: usize) -> minwise_i
             while let Some(batch) = waiting.remove(&number) {
                 together.append(batch?);
                 if together.is_full() {
-                    index.commit(std::mem::take(&mut together), threads)?;
+                    time.commit(index, std::mem::take(&mut together), threads)?;
                 }
                 number += 1;
             }
         }
-        index.commit(together, threads).map(drop)
+        time.commit(index, together, threads)
     })
 }
 
@@ -109,7 +139,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let documents: u64 = arguments.next().map_or(Ok(20_000), |number| number.parse())?;
     let temporary = tempfile::tempdir()?;
     let folder = arguments.next().map_or_else(|| temporary.path().join("archive"), PathBuf::from);
-    let threads = std::thread::available_parallelism()?.get();
+    let cores = std::thread::available_parallelism()?.get();
+    let threads = arguments.next().map_or(Ok(cores), |number| number.parse())?;
 
     if !folder.exists() {
         fill(&folder, documents, threads)?;
@@ -120,7 +151,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// Creates and fills the archive.
 fn fill(folder: &Path, documents: u64, threads: usize) -> Result<(), Box<dyn std::error::Error>> {
     let index = Index::create(folder, &IndexSettings::default())?;
-    let (mut adding, mut compressed) = (Duration::ZERO, 0);
+    let (mut adding, mut compressed, mut time) = (Duration::ZERO, 0, CommitTime::default());
     for first in (0..documents).step_by((MADE * TOGETHER) as usize) {
         // Texts are made before the clock starts, because making them takes as long as adding them.
         let batches: Vec<Vec<NewDocument>> = (first..documents.min(first + MADE * TOGETHER))
@@ -132,7 +163,7 @@ fn fill(folder: &Path, documents: u64, threads: usize) -> Result<(), Box<dyn std
             compressed = zstd::bulk::compress(all.as_bytes(), 3)?.len() as u64 / batches[0].len() as u64;
         }
         let start = Instant::now();
-        add(&index, &batches, threads)?;
+        add(&index, &batches, threads, &mut time)?;
         adding += start.elapsed();
     }
     let start = Instant::now();
@@ -145,6 +176,12 @@ fn fill(folder: &Path, documents: u64, threads: usize) -> Result<(), Box<dyn std
         adding.as_secs_f64(),
         documents as f64 / adding.as_secs_f64(),
         compacting.as_secs_f64(),
+    );
+    let per_document = |time: Duration| time.as_secs_f64() * 1e6 / documents as f64;
+    println!(
+        "the committing thread took {:.1} µs per document, and {:.1} µs of CPU time",
+        per_document(time.wall),
+        per_document(time.cpu)
     );
     let each = statistics.disk_bytes / documents;
     let allowed = 3 * compressed / 2 + 1000;

@@ -9,17 +9,17 @@
 //!    changes are lost.
 
 use crate::error::Result;
-use crate::index::{Index, WriteState};
+use crate::index::{Index, PendingSets, WriteState};
 use crate::store::{Change, IndexCounts};
 
-/// Effect of a change on the pending shingles, which the table of frequencies does not count yet.
+/// Effect of a change on the pending sets, which the table of frequencies does not count yet.
 pub(crate) enum PendingCounts {
-    /// The pending shingles do not change.
+    /// The pending sets do not change.
     Same,
-    /// The change appends these shingles.
-    More(Vec<u64>),
-    /// The pending shingles are dropped from memory. The next count reads the shingles of uncounted documents
-    /// from the store.
+    /// The change appends these sets.
+    More(Vec<Vec<u64>>),
+    /// The pending sets are dropped from memory. The next count reads the sets of uncounted documents from the
+    /// store.
     Dropped,
 }
 
@@ -36,8 +36,8 @@ impl Index {
         writer.state = state;
         match pending {
             PendingCounts::Same => {}
-            PendingCounts::More(shingles) => writer.pending.1.extend(shingles),
-            PendingCounts::Dropped => writer.pending = (state.next, vec![]),
+            PendingCounts::More(sets) => writer.pending.sets.extend(sets),
+            PendingCounts::Dropped => writer.pending = PendingSets::from(state.next),
         }
         self.folder.acknowledge(state.sequence)
     }
@@ -45,6 +45,7 @@ impl Index {
 
 #[cfg(test)]
 mod tests {
+    use crate::index::PendingSets;
     use crate::{Index, IndexSettings, NewDocument, Unobserved};
 
     fn document(id: &str) -> NewDocument {
@@ -65,9 +66,13 @@ mod tests {
         let state = index.store.view().state().unwrap();
         assert_eq!(index.write().state, state);
         assert_eq!((state.documents, state.next, state.counted), (1, 2, 2));
-        assert_eq!(index.write().pending, (2, vec![]), "those that were counted are not counted again");
+        assert_eq!(
+            index.write().pending,
+            PendingSets::from(2),
+            "those that were counted are not counted again"
+        );
         index.add(&[document("c")], 0, 1).unwrap_err();
-        assert_eq!(index.write().pending.1.len(), 8, "shingles of five of its twelve words");
+        assert_eq!(index.write().pending.shingles(), 8, "shingles of five of its twelve words");
         assert_eq!(index.frequencies().unwrap().documents(), 2);
         drop(index);
         // No change was acknowledged, but the store has every change.

@@ -16,13 +16,13 @@ use crate::acknowledge::PendingCounts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frequencies::{CommonFrequencies, WINDOW};
 use crate::in_place::InPlaceOfText;
-use crate::index::{Index, WriteState};
+use crate::index::{Index, PendingSets, WriteState};
 use crate::postings::{self, Posting};
 use crate::prepare::{PreparedEntry, posted};
 use crate::progress::go_on;
 use crate::record::{DocumentRow, NewDocument, metadata_text};
 use crate::settings::Texts;
-use crate::store::{Change, KeyspaceName, SealedRow, View};
+use crate::store::{Change, IndexCounts, KeyspaceName, SealedRow, View};
 use crate::text::TextCompressor;
 
 /// Maximum number of bytes of a text.
@@ -107,8 +107,17 @@ pub(crate) struct DocumentWrite {
     pub(crate) shingles: Vec<u64>,
 }
 
+impl DocumentWrite {
+    /// Returns the number of bytes that are stored for the text.
+    fn stored_bytes(&self) -> u64 {
+        (self.text.len() + self.set.len()) as u64
+    }
+}
+
 /// Number of documents that a thread takes at a time.
 const PORTION: usize = 16;
+/// Greatest number of parts of the range of hashes whose postings are sorted side by side.
+const MOST_PARTS: usize = 16;
 
 /// Fate of a document of a batch.
 #[derive(Debug, Clone, Copy)]
@@ -121,12 +130,29 @@ enum Fate {
     Unchanged,
 }
 
-/// Rows and postings of some documents. `put` sorts the postings of all documents of a change together.
+/// Number of new documents, or of bytes of compressed texts, from which a change
+/// [loads](crate::store::Store::load) their rows. Each load syncs several files, which takes longer than writing
+/// the rows of few documents to the journal.
+// Unit tests load the rows of few documents.
+const LOADED: usize = if cfg!(test) { 32 } else { 1 << 12 };
+const LOADED_BYTES: u64 = 16 << 20;
+
+/// Rows and postings of some documents, each with a hash and a packed [`Posting`].
 #[derive(Default)]
 struct PortionRows {
-    rows: Vec<SealedRow>,
+    ids: Vec<SealedRow>,
+    /// The rows in each of [`KeyspaceName::NUMBERED`].
+    numbered: [Vec<SealedRow>; KeyspaceName::NUMBERED.len()],
     bands: Vec<(u64, u64)>,
     fingerprints: Vec<(u64, u64)>,
+}
+
+/// A part of the work of a change that one thread does.
+enum ChangeTask {
+    /// Loads rows.
+    Load(KeyspaceName, Vec<Vec<SealedRow>>),
+    /// Sorts the postings in this part of the range of hashes, and makes their rows.
+    Post(KeyspaceName, u64),
 }
 
 /// Calls `work` with each portion, with several threads, and returns all results in order.
@@ -358,12 +384,7 @@ impl Index {
         for document in &documents {
             Self::check_id(&document.record.id)?;
         }
-        let last: HashMap<String, usize> =
-            documents.iter().enumerate().map(|(at, document)| (document.record.id.clone(), at)).collect();
-        if last.len() < documents.len() {
-            let mut at = 0..;
-            documents.retain(|document| at.next() == last.get(&document.record.id).copied());
-        }
+        drop_repeats(&mut documents);
         if documents.is_empty() {
             return Ok(Added::default());
         }
@@ -379,7 +400,7 @@ impl Index {
         let mut added = Added::default();
         let mut pending = vec![];
         let mut numbered = vec![];
-        for (document, fate) in documents.into_iter().zip(fates) {
+        for (mut document, fate) in documents.into_iter().zip(fates) {
             match fate {
                 Fate::Unchanged => {
                     added.unchanged += 1;
@@ -400,54 +421,115 @@ impl Index {
             state.text_bytes += document.record.bytes;
             state.stored_bytes += document.text.len() as u64;
             state.shingles += u64::from(document.record.shingles);
-            pending.extend_from_slice(&document.shingles);
+            pending.push(std::mem::take(&mut document.shingles));
             numbered.push((number, document));
         }
         if state.next == writer.state.next {
             return Ok(added);
         }
-        let made = in_portions(owned_portions(numbered), threads, |portion| {
+        // Rows of replaced documents are removed by the journal. The engine would merge these removals with loaded rows
+        // again and again.
+        let bytes: u64 = numbered.iter().map(|(_, document)| document.stored_bytes()).sum();
+        let is_loaded = added.replaced == 0 && (numbered.len() >= LOADED || bytes >= LOADED_BYTES);
+        let portions = in_portions(owned_portions(numbered), threads, |portion| {
             go_on(observer)?;
             Ok(vec![self.rows_of(portion)])
         })?;
-        let (mut bands, mut fingerprints) = (vec![], vec![]);
-        for portion in made {
-            for row in portion.rows {
-                change.push(row);
-            }
-            bands.extend(portion.bands);
-            fingerprints.extend(portion.fingerprints);
+        go_on(observer)?;
+        let written = self
+            .write_rows(&mut change, portions, state.sequence, is_loaded, threads)
+            .and_then(|()| self.acknowledge_and_count(&mut writer, &view, change, state, pending, threads));
+        if written.is_err() && is_loaded {
+            // The first error is returned. If this removal fails, too, the next opening of the index repeats it.
+            let _ = self.store.discard_unassigned(&writer.state);
         }
-        let of_spaces = vec![(KeyspaceName::Bands, bands), (KeyspaceName::Fingerprints, fingerprints)];
-        let postings = in_portions(of_spaces, threads, |(space, postings)| {
-            Ok(posting_rows(space, state.sequence, postings))
-        })?;
-        for row in postings {
+        written.map(|()| added)
+    }
+
+    /// Appends the rows of new documents to a change. If `is_loaded`, the rows whose keys are numbers are loaded
+    /// instead.
+    fn write_rows(
+        &self,
+        change: &mut Change<'_>,
+        mut portions: Vec<PortionRows>,
+        sequence: u64,
+        is_loaded: bool,
+        threads: usize,
+    ) -> Result<()> {
+        let mut tasks = vec![];
+        for (at, space) in KeyspaceName::NUMBERED.into_iter().enumerate() {
+            let rows = portions.iter_mut().map(|portion| std::mem::take(&mut portion.numbered[at]));
+            if is_loaded {
+                tasks.push(ChangeTask::Load(space, rows.collect()));
+            } else {
+                rows.flatten().for_each(|row| change.push(row));
+            }
+        }
+        let bits = threads.clamp(1, MOST_PARTS).next_power_of_two().ilog2();
+        for space in [KeyspaceName::Bands, KeyspaceName::Fingerprints] {
+            tasks.extend((0..1 << bits).map(|part| ChangeTask::Post(space, part)));
+        }
+        for row in portions.iter_mut().flat_map(|portion| std::mem::take(&mut portion.ids)) {
             change.push(row);
         }
-        go_on(observer)?;
-        // The window is sorted during the commit, because both take about the same time.
-        let is_full = writer.pending.1.len() + pending.len() >= WINDOW;
-        let window = is_full.then(|| [writer.pending.1.as_slice(), &pending].concat());
-        let sorted = thread::scope(|scope| -> Result<_> {
-            let sorter = window.map(|mut window| {
-                let sort = move || {
-                    sort_mixed(&mut window, &mut vec![]);
-                    window
-                };
-                if threads > 1 { Ok(scope.spawn(sort)) } else { Err(sort) }
-            });
-            self.acknowledge(&mut writer, change, state, PendingCounts::More(pending))?;
-            Ok(sorter.map(|sorter| match sorter {
-                Ok(running) => running.join().unwrap_or_else(|panic| resume_unwind(panic)),
-                Err(sort) => sort(),
-            }))
-        })?;
-        if let Some(window) = sorted {
-            // A failure to count is ignored, because the documents are acknowledged and the next change counts them.
-            let _ = self.count_window(&mut writer, window);
+        let done = in_portions(tasks, threads, |task| match task {
+            ChangeTask::Load(space, rows) => {
+                self.store.load(space, rows.into_iter().flatten())?;
+                Ok(vec![])
+            }
+            ChangeTask::Post(space, part) => {
+                let is_of_part = |hash: u64| u128::from(hash) << bits >> 64 == u128::from(part);
+                let mut postings = vec![];
+                for portion in &portions {
+                    let all =
+                        if space == KeyspaceName::Bands { &portion.bands } else { &portion.fingerprints };
+                    postings.extend(all.iter().filter(|(hash, _)| is_of_part(*hash)));
+                }
+                Ok(posting_rows(space, sequence, postings))
+            }
+        });
+        for row in done? {
+            change.push(row);
         }
-        Ok(added)
+        Ok(())
+    }
+
+    /// Commits a change that adds documents. If the pending documents fill a window with these documents, counts the
+    /// window, too.
+    fn acknowledge_and_count(
+        &self,
+        writer: &mut WriteState,
+        view: &View<'_>,
+        change: Change<'_>,
+        state: IndexCounts,
+        mut pending: Vec<Vec<u64>>,
+        threads: usize,
+    ) -> Result<()> {
+        if writer.pending.shingles() + pending.iter().map(Vec::len).sum::<usize>() < WINDOW {
+            return self.acknowledge(writer, change, state, PendingCounts::More(pending));
+        }
+        let mut window = std::mem::take(&mut writer.pending);
+        window.sets.append(&mut pending);
+        // The window is counted during the commit, because both take about the same time.
+        let counted = thread::scope(|scope| -> Result<_> {
+            let count = || self.table_with(view, &state, &window, threads);
+            let counting = if threads > 1 { Ok(scope.spawn(count)) } else { Err(count) };
+            let acknowledged = self.acknowledge(writer, change, state, PendingCounts::Dropped);
+            if acknowledged.is_err() {
+                // The next count reads the sets from the store.
+                writer.pending = PendingSets::from(writer.state.next);
+            }
+            acknowledged?;
+            Ok(match counting {
+                Ok(running) => running.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                Err(count) => count(),
+            })
+        })?;
+        // A failure to count is ignored, because the documents are acknowledged and the next change counts them.
+        if counted.and_then(|table| self.replace_frequencies(writer, table)).is_err() {
+            writer.pending = window;
+        }
+        Ok(())
     }
 
     /// Decides what becomes of a document.
@@ -461,16 +543,21 @@ impl Index {
     fn rows_of(&self, portion: Vec<(u32, DocumentWrite)>) -> PortionRows {
         let mut made = PortionRows::default();
         for (number, document) in portion {
-            let DocumentWrite { mut record, text, sketch, set, bands, fingerprints, .. } = document;
+            let DocumentWrite { mut record, mut text, mut sketch, mut set, bands, fingerprints, .. } =
+                document;
             record.postings = post(number, &bands, &fingerprints, &mut made.bands, &mut made.fingerprints);
             let key = number.to_be_bytes();
-            made.rows.push(SealedRow::new(KeyspaceName::Ids, record.id.as_bytes(), key.to_vec()));
-            made.rows.push(SealedRow::new(KeyspaceName::Records, &key, record.to_bytes()));
-            made.rows.push(SealedRow::new(KeyspaceName::Sketches, &key, sketch));
-            made.rows.push(match self.settings.texts {
-                Texts::Kept => SealedRow::new(KeyspaceName::Texts, &key, text),
-                Texts::LeftOut => SealedRow::new(KeyspaceName::Sets, &key, set),
-            });
+            made.ids.push(SealedRow::new(KeyspaceName::Ids, record.id.as_bytes(), key.to_vec()));
+            for (space, rows) in KeyspaceName::NUMBERED.into_iter().zip(&mut made.numbered) {
+                let payload = match space {
+                    KeyspaceName::Records => record.to_bytes(),
+                    KeyspaceName::Sketches => std::mem::take(&mut sketch),
+                    KeyspaceName::Texts if self.settings.texts == Texts::Kept => std::mem::take(&mut text),
+                    KeyspaceName::Sets if self.settings.texts == Texts::LeftOut => std::mem::take(&mut set),
+                    _ => continue,
+                };
+                rows.push(SealedRow::new(space, &key, payload));
+            }
         }
         made
     }
@@ -492,19 +579,27 @@ impl Index {
         Ok(view.get(space, &number.to_be_bytes())?.as_ref() == Some(stored))
     }
 
-    /// Adds the pending documents, whose sorted shingles are `window`, to the table of frequencies.
-    fn count_window(&self, writer: &mut WriteState, mut window: Vec<u64>) -> Result<()> {
-        let view = self.store.view();
-        let mut table = self.stored_frequencies(&view)?;
+    /// Returns the stored table of frequencies with a window: all uncounted documents below `state.next`.
+    fn table_with(
+        &self,
+        view: &View<'_>,
+        state: &IndexCounts,
+        window: &PendingSets,
+        threads: usize,
+    ) -> Result<CommonFrequencies> {
+        let mut table = self.stored_frequencies(view)?;
+        // Documents that were added before the index was opened are not in `window`, so they are read from the store.
+        let (before, mut shingles) = self.shingles_from(view, state.counted, window.first)?;
+        sort_mixed(&mut shingles, &mut vec![]);
+        let mut sets: Vec<&[u64]> = window.sets.iter().map(Vec::as_slice).collect();
+        sets.push(&shingles);
+        table.count_window(before + u64::from(state.next - window.first), &sets, threads);
+        Ok(table)
+    }
+
+    /// Commits a table of frequencies that counts all documents.
+    fn replace_frequencies(&self, writer: &mut WriteState, table: CommonFrequencies) -> Result<()> {
         let mut state = writer.state;
-        let first = writer.pending.0;
-        // Documents that were added before the index was opened are not in `pending`, so they are read from the store.
-        let (before, shingles) = self.shingles_from(&view, state.counted, first)?;
-        if !shingles.is_empty() {
-            window.extend(shingles);
-            sort_mixed(&mut window, &mut vec![]);
-        }
-        table.count_window(before + u64::from(state.next - first), &window);
         state.counted = state.next;
         state.sequence += 1;
         let mut change = self.store.change();
@@ -525,6 +620,21 @@ impl Index {
             }
             Ok(true)
         })
+    }
+}
+
+/// Drops every document whose id a later document has.
+fn drop_repeats(documents: &mut Vec<DocumentWrite>) {
+    fn id(document: &DocumentWrite) -> &str {
+        &document.record.id
+    }
+    let last: HashMap<&str, usize> =
+        documents.iter().enumerate().map(|(at, document)| (id(document), at)).collect();
+    if last.len() < documents.len() {
+        let are_last: Vec<bool> =
+            documents.iter().enumerate().map(|(at, document)| last[id(document)] == at).collect();
+        let mut are_last = are_last.into_iter();
+        documents.retain(|_| are_last.next().unwrap_or(true));
     }
 }
 
@@ -590,6 +700,97 @@ mod tests {
         }
     }
 
+    fn documents(count: usize) -> Vec<NewDocument> {
+        (0..count).map(|n| NewDocument::new(format!("d{n}"), format!("the words of document {n}"))).collect()
+    }
+
+    #[test]
+    fn rows_of_an_unfinished_change_are_hidden_and_discarded() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let index = Index::create(&path, &crate::IndexSettings::default()).unwrap();
+        index.add(&documents(3), 0, 1).unwrap();
+        // A change that loads its rows, and then ends before its batch is committed.
+        let load = |index: &Index, first: u32| {
+            let batch = index.prepare(&documents(LOADED), 0, 1).unwrap().0;
+            let rows = index.rows_of((first..).zip(batch).collect());
+            for (space, rows) in KeyspaceName::NUMBERED.into_iter().zip(rows.numbered) {
+                index.store.load(space, rows).unwrap();
+            }
+        };
+        let ids = |index: &Index| {
+            let newest = crate::Listing::new().newest_first(true);
+            for (listing, expected) in [
+                (newest.clone(), vec!["d2", "d1", "d0"]),
+                (newest.clone().after(Some(20)), vec!["d2", "d1", "d0"]),
+                (newest.after(Some(2)), vec!["d1", "d0"]),
+                (crate::Listing::new(), vec!["d0", "d1", "d2"]),
+                (crate::Listing::new().after(Some(1)), vec!["d2"]),
+                (crate::Listing::new().after(Some(2)), vec![]),
+                (crate::Listing::new().after(Some(20)), vec![]),
+            ] {
+                let found: Vec<_> =
+                    index.list(&listing).unwrap().entries.into_iter().map(|entry| entry.id).collect();
+                assert_eq!(found, expected, "{listing:?}");
+            }
+            index.ids().unwrap()
+        };
+        load(&index, 3);
+        assert_eq!(ids(&index), ["d0", "d1", "d2"]);
+        let rows = |index: &Index| index.check_integrity(&Unobserved).unwrap();
+        assert_eq!(rows(&index).documents, 3 + LOADED as u64, "the rows are there");
+        drop(index);
+        let index = Index::open(&path).unwrap();
+        assert_eq!((ids(&index).len(), rows(&index).documents, rows(&index).findings), (3, 3, vec![]));
+        // The numbers are assigned again, by a change of few rows and by one of many.
+        load(&index, 3);
+        let others: Vec<_> = documents(LOADED + 4).split_off(3);
+        index.add(&others[..1], 0, 1).unwrap();
+        index.add(&others[1..], 0, 2).unwrap();
+        assert_eq!((rows(&index).documents, rows(&index).findings), (LOADED as u64 + 4, vec![]));
+        load(&index, LOADED as u32 + 4);
+        drop(index);
+        assert_eq!(Index::examine(&path, &Unobserved).unwrap().findings, []);
+    }
+
+    #[test]
+    fn loaded_documents_are_those_of_small_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let create = |name: &str, texts| {
+            let settings = crate::IndexSettings { texts, ..crate::IndexSettings::default() };
+            Index::create(folder.path().join(name), &settings).unwrap()
+        };
+        let mut all = documents(3 * LOADED);
+        all[7].text.clear();
+        for texts in [Texts::Kept, Texts::LeftOut] {
+            let name = |name: &str| format!("{name} {texts:?}");
+            let small = create(&name("small"), texts);
+            for few in all.chunks(LOADED - 1) {
+                small.add(few, 0, 1).unwrap();
+            }
+            let export = |index: &Index| {
+                let mut out = vec![];
+                index.export(&mut out, &Unobserved).unwrap();
+                out
+            };
+            for threads in [1, 2, 7] {
+                let large = create(&name(&threads.to_string()), texts);
+                assert_eq!(large.add(&all, 0, threads).unwrap().new, all.len() as u64);
+                assert_eq!(large.check_integrity(&Unobserved).unwrap().findings, []);
+                assert!(export(&large) == export(&small), "{threads} threads");
+                assert_eq!(large.add(&all, 1, threads).unwrap().unchanged, all.len() as u64);
+                let changed: Vec<_> =
+                    all.iter().map(|document| NewDocument::new(document.id.clone(), "other words")).collect();
+                assert_eq!(large.add(&changed, 2, threads).unwrap().replaced, all.len() as u64);
+                let path = large.path().to_owned();
+                drop(large);
+                let large = Index::open(&path).unwrap();
+                assert_eq!(large.check_integrity(&Unobserved).unwrap().findings, []);
+                assert_eq!(large.statistics().unwrap().documents, all.len() as u64);
+            }
+        }
+    }
+
     #[test]
     fn windows_are_counted_beside_the_commit() {
         let tables = [1, 4].map(|threads| {
@@ -603,7 +804,7 @@ mod tests {
                     (0..40).map(|n| NewDocument::new(format!("{batch}-{n}"), text(n))).collect();
                 index.add(&documents, 0, threads).unwrap();
             }
-            assert_eq!(index.write().pending.1, Vec::<u64>::new());
+            assert_eq!(index.write().pending.sets, Vec::<Vec<u64>>::new());
             index.frequencies().unwrap()
         });
         assert!(tables[0] == tables[1]);

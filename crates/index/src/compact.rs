@@ -1,6 +1,5 @@
 //! Compaction: merges the rows of postings of many changes, and removes the data of removed documents from the files.
 
-use minwise::sort::sort_mixed;
 use minwise::{Observer, Stage};
 
 use crate::acknowledge::PendingCounts;
@@ -151,8 +150,7 @@ impl Index {
             }
             if shingles.len() >= WINDOW {
                 go_on(observer)?;
-                sort_mixed(&mut shingles, &mut vec![]);
-                table.count_window(std::mem::take(&mut documents), &shingles);
+                table.count_window(std::mem::take(&mut documents), &[&shingles], 1);
                 shingles.clear();
             }
         }

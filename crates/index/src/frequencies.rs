@@ -8,12 +8,17 @@
 //! - **Error.** A count is never too high, and too low by at most the number of windows. Within the first
 //!   window, counts are exact. Removed and replaced documents count until the index is compacted.
 
-use minwise::sort::sort_mixed;
+use std::panic::resume_unwind;
+use std::thread;
+
+use minwise::sort::{sort_mixed, sort_mixed_bucket};
 use minwise::weight::FrequencyLookup as Look;
 
 /// Number of shingles per window.
 // Unit tests fill small windows, because a window of 4 Mi shingles needs 14,000 documents.
 pub(crate) const WINDOW: usize = if cfg!(test) { 1 << 10 } else { 4 << 20 };
+/// Logarithm of the greatest number of ranges of shingles that are counted side by side.
+const RANGE_BITS: u32 = 6;
 /// Number of entries per part of the stored table.
 const PART: usize = 1 << 16;
 
@@ -69,36 +74,53 @@ impl CommonFrequencies {
             .map_or(0, |at| u64::from(self.entries[at].count))
     }
 
-    /// Counts a full window. `shingles` are the distinct shingles of each of `documents` documents, all sorted together.
-    pub(crate) fn count_window(&mut self, documents: u64, shingles: &[u64]) {
-        self.add(documents, shingles);
+    /// Counts a full window of `documents` documents. Each of `sets` has the distinct shingles of one or more
+    /// documents. Each thread counts a range of shingles, so the table does not depend on the number of threads.
+    /// With several threads, each set must be sorted.
+    pub(crate) fn count_window(&mut self, documents: u64, sets: &[&[u64]], threads: usize) {
+        let bits = threads.clamp(1, 1 << RANGE_BITS).next_power_of_two().ilog2();
+        let (before, missed) = (self.entries.as_slice(), self.windows);
+        let count = |range: u64| {
+            // The shingles of a range have the same first `bits` bits.
+            let is_below = |end: u64, shingle: u64| (u128::from(shingle) << bits >> 64) < u128::from(end);
+            let mut shingles: Vec<u64> = vec![];
+            for set in sets {
+                let start = set.partition_point(|&shingle| is_below(range, shingle));
+                let rest = &set[start..];
+                let len = rest.partition_point(|&shingle| is_below(range + 1, shingle));
+                shingles.extend_from_slice(&rest[..len]);
+            }
+            sort_mixed_bucket(&mut shingles, &mut vec![], bits);
+            let end = |range: u64| before.partition_point(|entry| is_below(range, entry.shingle));
+            let mut counted = counted(&before[end(range)..end(range + 1)], &shingles, missed);
+            counted.retain(|entry| entry.count + entry.missed > missed + 1);
+            counted
+        };
+        let entries: Vec<Vec<ShingleCount>> = if bits == 0 {
+            vec![count(0)]
+        } else {
+            let count = &count;
+            thread::scope(|scope| {
+                let workers: Vec<_> = (0..1 << bits).map(|range| scope.spawn(move || count(range))).collect();
+                let joined = |worker: thread::ScopedJoinHandle<'_, _>| {
+                    worker.join().unwrap_or_else(|panic| resume_unwind(panic))
+                };
+                workers.into_iter().map(joined).collect()
+            })
+        };
+        self.entries = entries.concat();
+        self.documents += documents;
         self.windows += 1;
-        let windows = self.windows;
-        self.entries.retain(|entry| entry.count + entry.missed > windows);
     }
 
     /// Returns the table with the documents of a window that is not full yet.
     pub(crate) fn with(&self, documents: u64, mut shingles: Vec<u64>) -> Self {
-        let mut table = self.clone();
         sort_mixed(&mut shingles, &mut vec![]);
-        table.add(documents, &shingles);
-        table
-    }
-
-    fn add(&mut self, documents: u64, shingles: &[u64]) {
-        self.documents += documents;
-        let mut before = std::mem::take(&mut self.entries).into_iter().peekable();
-        for same in shingles.chunk_by(|a, b| a == b) {
-            while let Some(entry) = before.next_if(|entry| entry.shingle < same[0]) {
-                self.entries.push(entry);
-            }
-            let known = before.next_if(|entry| entry.shingle == same[0]);
-            let mut entry =
-                known.unwrap_or(ShingleCount { shingle: same[0], count: 0, missed: self.windows });
-            entry.count = entry.count.saturating_add(same.len() as u32);
-            self.entries.push(entry);
+        Self {
+            documents: self.documents + documents,
+            windows: self.windows,
+            entries: counted(&self.entries, &shingles, self.windows),
         }
-        self.entries.extend(before);
     }
 
     /// Encodes the table in parts.
@@ -142,6 +164,23 @@ impl CommonFrequencies {
     }
 }
 
+/// Returns the entries of a table after counting sorted shingles. New entries may have missed `missed` documents.
+fn counted(before: &[ShingleCount], shingles: &[u64], missed: u32) -> Vec<ShingleCount> {
+    let mut before = before.iter().copied().peekable();
+    let mut entries = vec![];
+    for same in shingles.chunk_by(|a, b| a == b) {
+        while let Some(entry) = before.next_if(|entry| entry.shingle < same[0]) {
+            entries.push(entry);
+        }
+        let known = before.next_if(|entry| entry.shingle == same[0]);
+        let mut entry = known.unwrap_or(ShingleCount { shingle: same[0], count: 0, missed });
+        entry.count = entry.count.saturating_add(same.len() as u32);
+        entries.push(entry);
+    }
+    entries.extend(before);
+    entries
+}
+
 impl minwise::weight::sealed::FrequencySeal for CommonFrequencies {}
 
 impl Look for CommonFrequencies {
@@ -168,6 +207,7 @@ mod tests {
             windows in proptest::collection::vec(
                 proptest::collection::vec(proptest::collection::btree_set(0u64..40, 0..8), 1..20), 0..6),
             rest in proptest::collection::vec(proptest::collection::btree_set(0u64..40, 0..8), 0..20),
+            threads in 2usize..80,
         ) {
             let mut truth: BTreeMap<u64, u64> = BTreeMap::new();
             let mut shingles = |documents: &[std::collections::BTreeSet<u64>]| -> Vec<u64> {
@@ -181,7 +221,11 @@ mod tests {
             for window in &windows {
                 let mut shingles = shingles(window);
                 shingles.sort_unstable();
-                table.count_window(window.len() as u64, &shingles);
+                let mut parallel = table.clone();
+                table.count_window(window.len() as u64, &[&shingles], 1);
+                let (first, second) = shingles.split_at(shingles.len() / 3);
+                parallel.count_window(window.len() as u64, &[second, first], threads);
+                prop_assert_eq!(&parallel, &table);
             }
             let whole = table.with(rest.len() as u64, shingles(&rest));
             prop_assert_eq!(whole.short_by(), windows.len() as u64);
@@ -208,9 +252,8 @@ mod tests {
         let mut table = CommonFrequencies::default();
         for window in 0..100u64 {
             let rare = (0..50).map(|n| fmix64(1_000_000 + 50 * window + n));
-            let mut shingles: Vec<u64> = rare.chain((0..10).map(|_| fmix64(1))).collect();
-            shingles.sort_unstable();
-            table.count_window(10, &shingles);
+            let shingles: Vec<u64> = rare.chain((0..10).map(|_| fmix64(1))).collect();
+            table.count_window(10, &[&shingles], 1);
         }
         assert_eq!((table.of(fmix64(1)), table.len(), table.documents()), (1000, 1, 1000));
     }

@@ -56,9 +56,28 @@ pub struct Index {
 #[derive(Debug)]
 pub(crate) struct WriteState {
     pub(crate) state: IndexCounts,
-    /// Number of the first document whose shingles are in memory, and the shingles of all documents from this
-    /// number on.
-    pub(crate) pending: (u32, Vec<u64>),
+    pub(crate) pending: PendingSets,
+}
+
+/// The shingle sets of the newest documents, which the table of frequencies does not count yet.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct PendingSets {
+    /// Number of the first document whose set is in memory.
+    pub(crate) first: u32,
+    /// The sets of all documents from `first` on. Each set is sorted.
+    pub(crate) sets: Vec<Vec<u64>>,
+}
+
+impl PendingSets {
+    /// Creates a state without sets for an index whose next document has the number `first`.
+    pub(crate) fn from(first: u32) -> Self {
+        Self { first, sets: vec![] }
+    }
+
+    /// Returns the number of shingles of all sets.
+    pub(crate) fn shingles(&self) -> usize {
+        self.sets.iter().map(Vec::len).sum()
+    }
 }
 
 /// An index that was not closed, because the last process that had it open crashed or was killed.
@@ -283,6 +302,7 @@ impl Index {
             );
             return Err(Error::damaged(path, what));
         }
+        store.discard_unassigned(&state)?;
         Ok(Self::over(folder, settings, preparation, store, state))
     }
 
@@ -317,7 +337,7 @@ impl Index {
         state: IndexCounts,
     ) -> Self {
         folder.note_open();
-        let writer = Mutex::new(WriteState { state, pending: (state.next, vec![]) });
+        let writer = Mutex::new(WriteState { state, pending: PendingSets::from(state.next) });
         Self { store, folder, settings, preparation, writer, counted: Mutex::default() }
     }
 

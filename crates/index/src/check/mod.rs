@@ -159,6 +159,10 @@ impl Index {
             state.counted = state.next;
         }
         drop(view);
+        if checked.found() == 0 && noted.as_ref().is_ok_and(|noted| *noted <= state.sequence) {
+            // An error is ignored, because the check reports the damage that caused it.
+            let _ = store.discard_unassigned(&state);
+        }
         match noted {
             Ok(noted) if noted > state.sequence => checked.find(
                 FindingKind::Acknowledged,

@@ -14,9 +14,17 @@
 //! Document numbers count up from 0, and the number of a removed document is not used again. Numbers in keys
 //! are big-endian, so that rows are sorted by number. A change is one batch of the engine, so after a crash a
 //! change is either complete or absent.
+//!
+//! The batch of a change with many new documents has only the ids, the postings and the counters. The other
+//! rows of these documents are [loaded](Store::load) before: written to files of their own, without the journal
+//! and the memtable of the engine, which take one thread most of the time of a change. Loaded rows have numbers
+//! that are not assigned yet, so nothing refers to them, and a [`View`] hides them until the batch with the
+//! counters is committed. If the process crashes before, [`Store::discard_unassigned`] removes these rows when
+//! the index is opened.
 
 mod seal;
 
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 use fjall::config::{BlockSizePolicy, CompressionPolicy, FilterPolicy};
@@ -55,6 +63,9 @@ impl KeyspaceName {
         Self::Fingerprints,
         Self::Frequencies,
     ];
+
+    /// The keyspaces whose keys are document numbers.
+    pub(crate) const NUMBERED: [Self; 4] = [Self::Records, Self::Texts, Self::Sketches, Self::Sets];
 
     /// The only key of `state`.
     pub(crate) const STATE_KEY: &'static [u8] = b"state";
@@ -178,6 +189,46 @@ impl Store {
         Change { store: self, batch: self.database.batch().durability(Some(PersistMode::SyncAll)) }
     }
 
+    /// Writes rows to files of their own, and syncs these files to disk. The keys must be in ascending order, and
+    /// must be numbers that are not assigned yet. The commit of the counters that assign the numbers makes the
+    /// rows visible. Several threads may load rows of different keyspaces.
+    pub(crate) fn load(&self, space: KeyspaceName, rows: impl IntoIterator<Item = SealedRow>) -> Result<()> {
+        let mut rows = rows.into_iter().peekable();
+        if rows.peek().is_none() {
+            return Ok(());
+        }
+        let load = || {
+            // The engine also writes earlier rows of the keyspace to files. Changes that were committed lazily must
+            // not come to disk in part, so the journal comes first.
+            self.database.persist(PersistMode::SyncAll)?;
+            let mut files = self.space(space).start_ingestion()?;
+            for row in rows {
+                files.write(row.key, row.value)?;
+            }
+            files.finish()
+        };
+        load().map_err(|error| Error::store(&self.path, error))
+    }
+
+    /// Removes the rows that an unfinished change has loaded: the rows with the numbers from `state.next` on,
+    /// without gaps.
+    pub(crate) fn discard_unassigned(&self, state: &IndexCounts) -> Result<()> {
+        let view = self.view();
+        let mut change = self.change();
+        for space in KeyspaceName::NUMBERED {
+            let keys = (state.next..=u32::MAX).map(u32::to_be_bytes);
+            for key in keys {
+                let is_there = view.snapshot.contains_key(self.space(space), key);
+                if !is_there.map_err(|error| Error::store(&self.path, error))? {
+                    break;
+                }
+                change.remove(space, &key);
+            }
+        }
+        // The change need not be on disk yet, because the next opening would remove the same rows.
+        if change.len() > 0 { change.commit_lazily(state) } else { Ok(()) }
+    }
+
     /// Returns the size in bytes of the journals, which hold the newest changes, and of all other files.
     /// Reserved space does not count, because the engine reserves 64 MiB for a new journal.
     pub(crate) fn disk_bytes(&self) -> Result<(u64, u64)> {
@@ -245,6 +296,15 @@ impl View<'_> {
         self.rows(space, self.snapshot.prefix(self.store.space(space), prefix), visit)
     }
 
+    /// Returns the end of the rows of a keyspace. Rows with numbers that are not assigned belong to a change that
+    /// is being committed.
+    fn end(&self, space: KeyspaceName) -> Result<Bound<Vec<u8>>> {
+        if !KeyspaceName::NUMBERED.contains(&space) {
+            return Ok(Bound::Unbounded);
+        }
+        Ok(Bound::Excluded(self.state()?.next.to_be_bytes().to_vec()))
+    }
+
     /// Calls `visit` with the rows after `key`, or with all rows, in ascending order, until it returns false.
     pub(crate) fn each_after(
         &self,
@@ -252,9 +312,12 @@ impl View<'_> {
         key: Option<&[u8]>,
         visit: impl FnMut(&[u8], &[u8]) -> Result<bool>,
     ) -> Result<()> {
-        use std::ops::Bound;
-        let start = key.map_or(Bound::Unbounded, |key| Bound::Excluded(key.to_vec()));
-        let range = (start, Bound::<Vec<u8>>::Unbounded);
+        let (start, end) = (key.map(<[u8]>::to_vec), self.end(space)?);
+        // The engine panics if a range ends before its start.
+        if matches!((&start, &end), (Some(start), Bound::Excluded(end)) if start >= end) {
+            return Ok(());
+        }
+        let range = (start.map_or(Bound::Unbounded, Bound::Excluded), end);
         self.rows(space, self.snapshot.range(self.store.space(space), range), visit)
     }
 
@@ -266,8 +329,11 @@ impl View<'_> {
         key: Option<&[u8]>,
         visit: impl FnMut(&[u8], &[u8]) -> Result<bool>,
     ) -> Result<()> {
-        use std::ops::Bound;
-        let end = key.map_or(Bound::Unbounded, |key| Bound::Excluded(key.to_vec()));
+        let end = match (key, self.end(space)?) {
+            (Some(key), Bound::Excluded(end)) => Bound::Excluded(end.min(key.to_vec())),
+            (Some(key), _) => Bound::Excluded(key.to_vec()),
+            (None, end) => end,
+        };
         let range = (Bound::<Vec<u8>>::Unbounded, end);
         self.rows(space, self.snapshot.range(self.store.space(space), range).rev(), visit)
     }

@@ -138,6 +138,74 @@ fn every_acknowledged_document_survives() {
     assert!(in_flight > 0 || kills < 200, "no kill came while something was written");
 }
 
+/// Number of documents per change that is large enough to load its rows.
+const LARGE: u64 = 5000;
+/// Number of large changes after which a new index is made, because each kill checks all documents.
+const LARGE_CHANGES: u64 = 5;
+
+fn large_change(number: u64) -> Vec<NewDocument> {
+    let document = |at| document(&format!("{number}-{at}"), &text(number * LARGE + at, 7));
+    (0..LARGE).map(document).collect()
+}
+
+/// Runs the process that `a_large_change_is_complete_or_absent` kills.
+#[expect(clippy::print_stderr, reason = "the test reads how far the process came")]
+fn large_child(what: &str) {
+    let (first, folder) = what.split_once(' ').unwrap();
+    let index = Index::open(Path::new(folder)).unwrap();
+    for number in first.parse::<u64>().unwrap().. {
+        let documents = large_change(number);
+        eprintln!("begins");
+        index.add(&documents, number, 2).unwrap();
+        eprintln!("done");
+    }
+}
+
+// Large changes write most of their rows to files before the batch that assigns the numbers of their documents.
+#[test]
+fn a_large_change_is_complete_or_absent() {
+    if let Ok(what) = std::env::var(CHILD) {
+        return large_child(&what);
+    }
+    let folder = folder_in_memory();
+    let kills = std::env::var("MINWISE_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(KILLS);
+    let mut random = SplitMix64::new(8);
+    let (mut path, mut changes) = (folder.path().join("0"), LARGE_CHANGES);
+    for kill in 0..kills {
+        if changes >= LARGE_CHANGES {
+            changes = 0;
+            path = folder.path().join(kill.to_string());
+            drop(Index::create(&path, &IndexSettings::default()).unwrap());
+        }
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["crash::a_large_change_is_complete_or_absent", "--exact", "--nocapture"])
+            .env(CHILD, format!("{changes} {}", path.display()))
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        // The process is killed within its first or second change.
+        let mut done = 0;
+        let begun = 1 + random.next_u64() % 2;
+        for _ in 0..begun {
+            done += lines.by_ref().take_while(|line| line != "begins").filter(|line| line == "done").count();
+        }
+        std::thread::sleep(Duration::from_micros(random.next_u64() % 250_000));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        changes += (done + lines.filter(|line| line == "done").count()) as u64;
+        let index = Index::open(&path).unwrap();
+        let ids = index.ids().unwrap();
+        // The change that was not acknowledged may be in the index.
+        changes += u64::from(ids.len() as u64 > changes * LARGE);
+        let all =
+            (0..changes).flat_map(|number| large_change(number).into_iter().map(|document| document.id));
+        assert!(ids.into_iter().eq(all), "after kill {kill}");
+        assert_eq!(index.check_integrity(&Unobserved).unwrap().findings, [], "after kill {kill}");
+    }
+}
+
 pub fn files(folder: &Path, out: &mut Vec<std::path::PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -193,7 +193,9 @@ pub fn documents_of(documents: u64, read: u64) -> String {
 
 /// Returns the upper bound on the error of the whole filter, if the error was given per look.
 pub fn total_error(error: f64) -> String {
-    format!("all looks of the filter together wrongly rule out at most {error:e} of the pairs at the threshold")
+    format!(
+        "all looks of the filter together wrongly rule out at most {error:e} of the pairs at the threshold"
+    )
 }
 
 /// Returns the share of the registers of candidate pairs that the filter compared.
@@ -293,7 +295,10 @@ mod tests {
             "not measured, because none was removed and none of the 9 kept documents repeats another one"
         );
         assert_eq!(said([0, 0, 3, 0], [1.0; 3]), "100 % measured: no kept document has a text");
-        assert_eq!(said([1, 1, 3, 0], [1.0; 3]), "100 % measured: the only kept document is not a missed duplicate");
+        assert_eq!(
+            said([1, 1, 3, 0], [1.0; 3]),
+            "100 % measured: the only kept document is not a missed duplicate"
+        );
         assert_eq!(
             said([9, 9, 1, 1], [0.5; 3]),
             "50.00 % measured: 1 of the 9 kept documents repeats another one"

@@ -210,8 +210,7 @@ fn every_way_finds_the_same_pairs() {
     let run = desk
         .run("pairs in.jsonl -o pairs.tsv --candidates all --looks 16,32,64,128 --error-per-look 2e-7")
         .exit(0);
-    let error =
-        "filter      all looks of the filter together wrongly rule out at most 8e-7 of the pairs at the threshold\n";
+    let error = "filter      all looks of the filter together wrongly rule out at most 8e-7 of the pairs at the threshold\n";
     assert!(run.err.contains(error), "{run}");
     let run = desk
         .run("dedup in.jsonl --dry-run --candidates all --looks 16,128 --error-per-look 1e-7 --report report")

@@ -91,8 +91,9 @@ impl FilterPlan {
 
     pub(super) fn text(&self) -> String {
         let Self { filter, threshold, error } = self;
-        let mut out =
-            format!("\nfilter: wrongly rules out at most {error:e} of the pairs at similarity {threshold}\n\n");
+        let mut out = format!(
+            "\nfilter: wrongly rules out at most {error:e} of the pairs at similarity {threshold}\n\n"
+        );
         if filter.looks().is_empty() {
             let registers = subject(filter.registers() as u64, "register", ["is", "are"]);
             return out + &format!("{registers} too few for a filter: no pair is ruled out\n");

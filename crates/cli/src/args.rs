@@ -759,7 +759,7 @@ pub struct BandArgs {
     )]
     pub recall: String,
 
-    /// Cut each sketch into B bands. Give `--rows`, too; both replace `--recall`.
+    /// Cut each sketch into B bands. Documents that share a band are candidates. Give `--rows`, too; both replace `--recall`.
     #[arg(long, value_name = "B", help_heading = "Recall and candidates", allow_hyphen_values = true)]
     pub bands: Option<String>,
 

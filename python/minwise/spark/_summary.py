@@ -180,8 +180,9 @@ def show(of: Summary, seconds: float, outputs: dict[str, str], is_annotated: boo
             removed += f"; {of.removed_equal:,} of them equal after normalisation"
     lines += [("marked", removed), ("unmarked", kept)] if is_annotated else [("kept", kept), ("removed", removed)]
     if of.spared:
-        large, most = counted(of.large_clusters, "cluster"), counted(of.max_cluster or 0, "document")
-        lines.append(("spared", f"{counted(of.spared, 'document')} in {large} of more than {most} (`--max-cluster`)"))
+        large = counted(of.large_clusters, "cluster") + (" has" if of.large_clusters == 1 else " have")
+        most = counted(of.max_cluster or 0, "document")
+        lines.append(("spared", f"{counted(of.spared, 'document')}, because {large} more than {most} (`--max-cluster`)"))
     lines += [("rejected", counted(of.rejected, "record")), ("compared", compared(of)), ("recall", recall(of))]
     nouns = {"output": counted(of.kept, "kept document"), "removed": counted(of.removed, "removed document")}
     if is_annotated:

@@ -217,7 +217,7 @@ def test_the_summary_in_words() -> None:
         "reference   1 document",
         "marked      1 document (12.5 %) in 1 cluster; 1 of them equal after normalisation",
         "unmarked    6 documents (75.0 %)",
-        "spared      2 documents in 1 cluster of more than 2 documents (`--max-cluster`)",
+        "spared      2 documents, because 1 cluster has more than 2 documents (`--max-cluster`)",
         "rejected    1 record",
         "compared    2 candidate pairs: 1 ruled out by its sketches, 1 compared exactly, 1 reaches 0.8",
         "recall      not measured (`--audit N` measures it); a pair of similarity 0.8 is found with a probability of 99.00 %",

@@ -34,7 +34,7 @@ pub enum IndexCommand {
         after_help = "Examples:\n  minwise index list archive --newest --limit 20\n  minwise index list archive --search smith --format jsonl"
     )]
     List(IndexListArgs),
-    /// Show the text of a document, or with `--format jsonl` everything that the archive has about it.
+    /// Show the text of a document, or with `--format jsonl` everything that the archive stores about the document.
     #[command(
         after_help = "Examples:\n  minwise index show archive smith-2024.pdf\n  minwise index show archive smith-2024.pdf --format jsonl"
     )]

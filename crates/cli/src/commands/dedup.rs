@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use minwise::figure::{counted, grouped, size};
+use minwise::figure::{counted, grouped, size, subject};
 use minwise_corpus::{Source, visible};
 use minwise_engine::{DedupOptions, DedupOutcome, DedupRun, Destination, Outputs, WorkOptions};
 use serde_json::json;
@@ -157,9 +157,9 @@ fn lines(args: &DedupArgs, outcome: &DedupOutcome, elapsed: Duration) -> Summary
     }
     if summary.spared > 0 {
         let of = counted(summary.max_cluster.unwrap_or_default(), "document");
-        let large = counted(summary.large_clusters, "cluster");
+        let large = subject(summary.large_clusters, "cluster", ["has", "have"]);
         let spared = counted(summary.spared, "document");
-        lines.line("spared", format!("{spared} in {large} of more than {of} (`--max-cluster`)"));
+        lines.line("spared", format!("{spared}, because {large} more than {of} (`--max-cluster`)"));
     }
     lines.line("rejected", counted(summary.rejected, "record"));
     lines.optional(

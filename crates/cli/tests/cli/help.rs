@@ -33,8 +33,8 @@ fn the_command() {
       plan      Choose bands and rows for a threshold and a recall
       sketch    Write the sketches of a corpus to a file, to estimate similarities later
       estimate  Estimate the similarities of sketched documents without reading them again
-      accuracy  Compare estimated with exact similarities on the pairs of a corpus: errors, confidence
-                intervals and times of any sketch
+      accuracy  Measure how far the estimates of sketches are from the exact similarities of a corpus:
+                errors, confidence intervals and times
       weights   Count in how many documents each shingle occurs, for weighted similarities
       generate  Write shell completions, manual pages and the reference of all commands
       help      Print this message or the help of the given subcommand(s)
@@ -101,7 +101,7 @@ fn dedup() {
           --against <REF>...
               Also remove documents that repeat a document of REF, which is a file, a folder or a glob.
               REF may have another format than INPUT, but its text must be in a field of the same name.
-              Documents of REF are only read
+              Documents of REF are never removed and never written
 
           --keep <POLICY>
               Choose the document that is kept of each cluster: `first` (the default; `longest` with
@@ -232,10 +232,12 @@ fn dedup() {
               [default: 0.99]
 
           --bands <B>
-              Cut each sketch into B bands. Give `--rows`, too; both replace `--recall`
+              Cut each sketch into B bands. Documents that share a band are candidates. Give `--rows`,
+              too; both replace `--recall`
 
           --rows <R>
-              Give each band R rows. A row is one register. Give `--bands`, too; both replace `--recall`
+              Give each band R rows. A row is one register, that is, one of the K numbers of a sketch
+              (`--registers`). Give `--bands`, too; both replace `--recall`
 
           --candidates <WAY>
               Find candidate pairs in this way: `banding` (pairs that share a band; the default),
@@ -249,22 +251,23 @@ fn dedup() {
               made of whole registers. Without the option, all bits are kept
 
           --filter-error <E>
-              Let the filter lose at most the share E of the pairs at the threshold, or switch it `off`.
-              The filter rules out candidate pairs by their sketches, so that fewer pairs are compared
-              exactly. With `--order`, E also limits the pairs that sketches wrongly count as reordered
+              Let the filter wrongly rule out at most the share E of the pairs whose similarity is
+              exactly the threshold; `off` switches the filter off. The filter rules out candidate pairs
+              by their sketches, so that fewer pairs are compared exactly. With `--order`, E also limits
+              the pairs that sketches wrongly count as reordered
 
               [default: 1e-6]
 
           --looks <K,K…>
-              Decide whether to rule a pair out when K registers of its sketches are compared, for each
-              K of the list. The numbers ascend: with `16,32,64,128`, the filter has up to four looks at
-              a pair. Without the option, the filter looks every 16 registers (64 with `--bits`) at
-              first, and later less often
+              After each of these numbers of compared registers, the filter decides whether to rule the
+              pair out. Each decision is called a look: with `16,32,64,128`, a pair gets up to four
+              looks. The numbers must ascend. Without the option, the filter looks every 16 registers
+              (64 with `--bits`) at first, and less often later
 
           --error-per-look <E>
-              Let each look of the filter (`--looks`) lose at most the share E of the pairs at the
-              threshold. `--filter-error` limits the share for all looks together. With n looks, up to n
-              times E can be lost; the summary states the total
+              At each look (`--looks`), let the filter wrongly rule out at most the share E of the pairs
+              whose similarity is exactly the threshold. With n looks, it can wrongly rule out up to n
+              times E; the summary states the total. `--filter-error` limits the total instead
 
           --audit <N>
               Measure the recall: compare N of the kept documents with all others, and count the
@@ -527,10 +530,12 @@ fn pairs() {
               [default: 0.99]
 
           --bands <B>
-              Cut each sketch into B bands. Give `--rows`, too; both replace `--recall`
+              Cut each sketch into B bands. Documents that share a band are candidates. Give `--rows`,
+              too; both replace `--recall`
 
           --rows <R>
-              Give each band R rows. A row is one register. Give `--bands`, too; both replace `--recall`
+              Give each band R rows. A row is one register, that is, one of the K numbers of a sketch
+              (`--registers`). Give `--bands`, too; both replace `--recall`
 
           --candidates <WAY>
               Find candidate pairs in this way: `banding` (pairs that share a band; the default),
@@ -544,22 +549,23 @@ fn pairs() {
               made of whole registers. Without the option, all bits are kept
 
           --filter-error <E>
-              Let the filter lose at most the share E of the pairs at the threshold, or switch it `off`.
-              The filter rules out candidate pairs by their sketches, so that fewer pairs are compared
-              exactly. With `--order`, E also limits the pairs that sketches wrongly count as reordered
+              Let the filter wrongly rule out at most the share E of the pairs whose similarity is
+              exactly the threshold; `off` switches the filter off. The filter rules out candidate pairs
+              by their sketches, so that fewer pairs are compared exactly. With `--order`, E also limits
+              the pairs that sketches wrongly count as reordered
 
               [default: 1e-6]
 
           --looks <K,K…>
-              Decide whether to rule a pair out when K registers of its sketches are compared, for each
-              K of the list. The numbers ascend: with `16,32,64,128`, the filter has up to four looks at
-              a pair. Without the option, the filter looks every 16 registers (64 with `--bits`) at
-              first, and later less often
+              After each of these numbers of compared registers, the filter decides whether to rule the
+              pair out. Each decision is called a look: with `16,32,64,128`, a pair gets up to four
+              looks. The numbers must ascend. Without the option, the filter looks every 16 registers
+              (64 with `--bits`) at first, and less often later
 
           --error-per-look <E>
-              Let each look of the filter (`--looks`) lose at most the share E of the pairs at the
-              threshold. `--filter-error` limits the share for all looks together. With n looks, up to n
-              times E can be lost; the summary states the total
+              At each look (`--looks`), let the filter wrongly rule out at most the share E of the pairs
+              whose similarity is exactly the threshold. With n looks, it can wrongly rule out up to n
+              times E; the summary states the total. `--filter-error` limits the total instead
 
     Text and sketches:
           --shingle <SHINGLING>
@@ -697,8 +703,8 @@ fn compare() {
               [default: 0.8]
 
           --measure <MEASURE>
-              Compare this measure with the threshold: `jaccard`, or `containment` (the larger of the
-              two shares A in B and B in A)
+              Compare this measure with the threshold: `jaccard`, or `containment` (the share of A that
+              B contains, or the share of B that A contains, whichever is larger)
 
               [default: jaccard]
 
@@ -914,11 +920,11 @@ fn plan() {
               [default: 0.02]
 
           --filter
-              Also show the filter: the numbers of registers after which it looks at a pair, and how
-              many registers it compares on average
+              Also show the filter, which rules out candidate pairs by their sketches: after how many
+              registers it can rule out a pair, and how many registers it compares on average
 
           --filter-error <E>
-              The share of pairs at the threshold that the filter may lose
+              The share of the pairs at the threshold that the filter may wrongly rule out
 
               [default: 1e-6]
 
@@ -946,10 +952,12 @@ fn plan() {
               [default: 0.99]
 
           --bands <B>
-              Cut each sketch into B bands. Give `--rows`, too; both replace `--recall`
+              Cut each sketch into B bands. Documents that share a band are candidates. Give `--rows`,
+              too; both replace `--recall`
 
           --rows <R>
-              Give each band R rows. A row is one register. Give `--bands`, too; both replace `--recall`
+              Give each band R rows. A row is one register, that is, one of the K numbers of a sketch
+              (`--registers`). Give `--bands`, too; both replace `--recall`
 
     Messages:
           --color <WHEN>
@@ -1510,8 +1518,8 @@ fn estimate() {
 
     Arguments:
       <FILE>
-              A file that `minwise sketch` wrote. Without FILE2, its documents are compared with one
-              another
+              A file that `minwise sketch` wrote. Without FILE2, the documents of FILE are compared with
+              one another
 
       [FILE2]
               A second file that `minwise sketch` wrote with the same options. Each document of FILE is
@@ -1549,23 +1557,23 @@ fn estimate() {
 
     Filter:
           --filter-error <E>
-              Let the filter lose at most the share E of the pairs at the threshold, or switch it `off`.
-              The filter leaves out a pair as soon as the registers compared so far show that the pair
-              stays below the threshold. Sketches of bits, such as `b-bit:1/minhash:512`, are compared
-              without the filter
+              Let the filter wrongly rule out at most the share E of the pairs whose similarity is
+              exactly the threshold; `off` switches the filter off. The filter rules a pair out as soon
+              as the registers compared so far show that the pair is probably below the threshold.
+              Sketches of bits, such as `b-bit:1/minhash:512`, are compared without the filter
 
               [default: 1e-6]
 
           --looks <K,K…>
-              Decide whether to rule a pair out when K registers of its sketches are compared, for each
-              K of the list. The numbers ascend: with `16,32,64,128`, the filter has up to four looks at
-              a pair. Without the option, the filter looks every 16 registers at first, and later less
-              often
+              After each of these numbers of compared registers, the filter decides whether to rule the
+              pair out. Each decision is called a look: with `16,32,64,128`, a pair gets up to four
+              looks. The numbers must ascend. Without the option, the filter looks every 16 registers at
+              first, and less often later
 
           --error-per-look <E>
-              Let each look of the filter (`--looks`) lose at most the share E of the pairs at the
-              threshold. `--filter-error` limits the share for all looks together. With n looks, up to n
-              times E can be lost; the summary states the total
+              At each look (`--looks`), let the filter wrongly rule out at most the share E of the pairs
+              whose similarity is exactly the threshold. With n looks, it can wrongly rule out up to n
+              times E; the summary states the total. `--filter-error` limits the total instead
 
     Resources:
       -j, --threads <N>

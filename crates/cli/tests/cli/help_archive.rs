@@ -18,14 +18,14 @@ fn index() {
                document whose id is in the archive already is replaced if it has changed
       remove   Remove documents from an archive
       list     List the documents of an archive: id, length in characters, and title
-      show     Show the text of a document, or with `--format jsonl` everything that the archive has
-               about it
+      show     Show the text of a document, or with `--format jsonl` everything that the archive stores
+               about the document
       stats    Show the size and the settings of an archive
       check    Read everything in an archive and list the damage. The exit code is 1 if something is
                damaged
       compact  Make an archive smaller and faster after many changes, and delete removed documents from
                disk. In an archive over 64 MB, removed documents among the newest 64 MB of changes stay
-               on disk until it is compacted again after further changes
+               on disk until the archive is changed and compacted again
       merge    Merge archives with the same settings into a new archive. If several archives have a
                document with the same id, the new archive gets the document of the archive that is named
                last
@@ -77,7 +77,8 @@ fn index_create() {
 
           --passage <N>
               Find shared passages of at least N words, however small their share of the documents is.
-              In scripts without spaces, and with `--shingle chars:…`, N counts characters
+              In writing systems without spaces (such as Chinese), and with `--shingle chars:…`, N
+              counts characters
 
               [default: 25]
 
@@ -428,7 +429,8 @@ fn index_show() {
     insta::assert_snapshot!(Desk::new().run("index show --help"), @"
     exit 0
     --- stdout
-    Show the text of a document, or with `--format jsonl` everything that the archive has about it
+    Show the text of a document, or with `--format jsonl` everything that the archive stores about the
+    document
 
     Usage: minwise index show [OPTIONS] <DIR> <ID>
 
@@ -591,8 +593,8 @@ fn index_compact() {
     exit 0
     --- stdout
     Make an archive smaller and faster after many changes, and delete removed documents from disk. In an
-    archive over 64 MB, removed documents among the newest 64 MB of changes stay on disk until it is
-    compacted again after further changes
+    archive over 64 MB, removed documents among the newest 64 MB of changes stay on disk until the
+    archive is changed and compacted again
 
     Usage: minwise index compact [OPTIONS] <DIR>
 
@@ -812,9 +814,9 @@ fn check() {
               [default: 0.3]
 
           --passage <N>
-              Report a document that shares a passage of at least N words (characters in scripts without
-              spaces). Without the option, N is the `--passage` that the archive was created with. With
-              `off`, a shared passage alone is no match
+              Report a document that shares a passage of at least N words (characters in writing systems
+              without spaces, such as Chinese). Without the option, N is the `--passage` that the
+              archive was created with. With `off`, a shared passage alone is no match
 
           --top <N>
               Show at most N matches per document, the best first
@@ -1058,7 +1060,7 @@ fn serve() {
 
           --max-jobs <N>
               Accept at most N jobs that add documents, counting both running and waiting jobs. Jobs
-              that find clusters have a limit of their own, which is at most two
+              that find clusters are counted separately: at most two are accepted (one if N is 1)
 
               [default: 16]
 

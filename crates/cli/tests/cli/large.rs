@@ -33,7 +33,7 @@ fn nothing_of_them_is_removed_and_they_are_listed() {
     read        8 documents, 2.6 kB
     kept        7 documents (87.5 %)
     removed     1 document (12.5 %) in 1 cluster
-    spared      4 documents in 1 cluster of more than 4 documents (`--max-cluster`)
+    spared      4 documents, because 1 cluster has more than 4 documents (`--max-cluster`)
     rejected    0 records
     compared    4 candidate pairs: 4 compared exactly, 4 reach 0.8
     recall      99.90 % expected; 100 % measured: none of the 3 kept documents repeats another one

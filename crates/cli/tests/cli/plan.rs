@@ -188,7 +188,7 @@ fn candidates_are_found_by_the_cheapest_that_can_be_banded() {
     }
     assert_eq!(
         candidates["reason"],
-        "288 bytes and 1 hash per shingle: the fewest bytes of all kinds that can be banded, and the fewest hashes for these bytes"
+        "288 bytes and 1 hash per shingle: the fewest bytes of all kinds that can find candidates, and the fewest hashes for these bytes"
     );
     assert_eq!(plan["recommended"]["storage"]["reason"], "12 bytes, the fewest of all kinds");
 }
@@ -242,10 +242,10 @@ fn the_filter_of_a_plan() {
     let run = Desk::new().run("plan --threshold 0.85 --filter --filter-error 1e-4 --registers 96").exit(0);
     let (_, filter) = run.text().split_once("filter:").unwrap();
     insta::assert_snapshot!(filter, @"
-     at most 1e-4 of the pairs at similarity 0.85 are lost
+     wrongly rules out at most 1e-4 of the pairs at similarity 0.85
 
-    all looks together lose 8.89e-5 of these pairs, and no look loses more than 2.98e-5
-    a pair is rejected if at most `m_lower` of its registers agree; it could be accepted if at least `m_upper` agree
+    all looks together wrongly rule out 8.89e-5 of these pairs, and no look more than 2.98e-5
+    a look rejects (rules out) a pair if at most `m_lower` of the registers agree; it could accept a pair if at least `m_upper` agree
     `rejected` and `accepted` are shares of pairs whose similarities are spread evenly from 0 to 1
 
     registers  m_lower  m_upper  rejected  accepted
@@ -256,7 +256,7 @@ fn the_filter_of_a_plan() {
            80       53       79    0.6667    0.0247
            96       65       94    0.6804    0.0309
 
-    number of registers that are compared on average, if pairs are only rejected (as `dedup` and `pairs` do), and if they are accepted, too
+    registers compared per pair on average: `only rejected` if looks only reject pairs (as in `dedup` and `pairs`), `also accepted` if they also accept pairs
 
     similarity  rejected  only rejected  also accepted
            0.1  1.000000           16.0           16.0
@@ -335,5 +335,5 @@ fn filters_that_cannot_be_made() {
     hint: `--help` lists all options
     ");
     let run = desk.run("plan --filter --threshold 0.2 --registers 4 --bands 4 --rows 1").exit(0);
-    assert!(run.text().ends_with("4 registers are too few for a filter: no pair is rejected\n"), "{run}");
+    assert!(run.text().ends_with("4 registers are too few for a filter: no pair is ruled out\n"), "{run}");
 }

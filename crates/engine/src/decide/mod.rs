@@ -54,7 +54,7 @@ fn warn_of_recall(verification: &Verification, plan: &Plan, observer: &dyn Obser
             shelves: full.shelves,
             documents: full.left_out,
             most: plan.shelf as u64,
-            hint: Sentence::from("if a form is what they share, ")
+            hint: Sentence::from("if these documents share a form, ")
                 .setting_to("ignore-text", "FILE")
                 .text(" leaves it out, and ")
                 .setting_to("candidates", "all")
@@ -68,21 +68,21 @@ fn warn_of_recall(verification: &Verification, plan: &Plan, observer: &dyn Obser
         return;
     }
     let hint = if full.left_out > 0 {
-        Sentence::from("full shelves may hide pairs, and ")
+        Sentence::from("pairs may be missed because too many documents share a band value, and ")
             .setting_to("candidates", "all")
-            .text(" misses nothing")
+            .text(" finds every pair")
     } else if plan.filter_error().is_some_and(|error| error > 1.0 - wanted) {
-        Sentence::from("a smaller ").setting("filter-error").text(" loses fewer pairs")
+        Sentence::from("a smaller ").setting("filter-error").text(" wrongly rules out fewer pairs")
     } else {
         Sentence::from("another ")
             .setting("seed")
-            .text(" may do better, a higher ")
+            .text(" may find more pairs, a higher ")
             .setting("recall")
             .text(" with more ")
             .setting("registers")
-            .text(" does, and ")
+            .text(" finds more pairs, and ")
             .setting_to("candidates", "all")
-            .text(" misses nothing")
+            .text(" finds every pair")
     };
     let [expected, wanted] = [expected, wanted].map(probability);
     observer.warn(&Warning::LowRecall { expected, wanted, hint });
@@ -133,7 +133,7 @@ mod tests {
             warnings.0.into_inner().unwrap(),
             [
                 "2 band values are each shared by more than 131,072 documents, and 900 documents were not compared by them: \
-              if a form is what they share, `--ignore-text FILE` leaves it out, and `--candidates all` compares every \
+              if these documents share a form, `--ignore-text FILE` leaves it out, and `--candidates all` compares every \
               pair"
             ]
         );
@@ -150,14 +150,14 @@ mod tests {
         assert_eq!(
             said(Bands::default(), 1e-6, Some(14)),
             [
-                "the expected recall is 86.34 %, below the 99.00 % that was asked for: another `--seed` may do better, a higher \
-              `--recall` with more `--registers` does, and `--candidates all` misses nothing"
+                "the expected recall is 86.34 %, below the 99.00 % that was asked for: another `--seed` may find more pairs, a \
+              higher `--recall` with more `--registers` finds more pairs, and `--candidates all` finds every pair"
             ]
         );
         assert!(said(Bands::default(), 1e-6, None).is_empty());
         // If the bands are given, no recall is wanted.
         assert!(said(Bands::Given { bands: 16, rows: 6 }, 1e-6, Some(14)).is_empty());
         let [filtered] = &said(Bands::default(), 0.1, None)[..] else { panic!("no warning") };
-        assert!(filtered.ends_with("a smaller `--filter-error` loses fewer pairs"), "{filtered}");
+        assert!(filtered.ends_with("a smaller `--filter-error` wrongly rules out fewer pairs"), "{filtered}");
     }
 }

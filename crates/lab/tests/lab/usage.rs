@@ -15,12 +15,13 @@ fn help_lists_what_can_be_done() {
       list        List the experiments: one line for each figure or table, with its class and the time
                   it takes on two cores
       run         Run experiments. The exit code is 1 if an experiment has a verdict that its definition
-                  does not expect, and 2 if an experiment fails; all experiments run
+                  does not expect, and 2 if an experiment fails; the others still run
       corpus      Make a corpus of any size whose near-duplicates are known: JSON lines of made-up words
       enlarge     Make a corpus many times as large as a real corpus, with the same share of duplicates:
                   each copy of the corpus spells its words with other letters
       sixteen     Measure `minwise` with all cores of this machine, and print a table. The exit code is
-                  1 if a target for sixteen cores is missed; fewer cores have no targets
+                  1 if the machine has at least sixteen cores and a target is missed; fewer cores have
+                  no targets
       comparison  Compare all sketches at equal bytes and at equal time on real documents, and write a
                   page with pictures
       report      Write `index.html` into a folder that `run --output` wrote: one page that opens

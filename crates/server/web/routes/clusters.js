@@ -29,7 +29,7 @@ export async function clusters({ url, signal }) {
       h(
         'p',
         { class: 'lead' },
-        'A cluster is a group of documents of the archive that are nearly the same: all of them are similar to one of them.',
+        'A cluster is a group of documents of the archive: one document, and other documents that are similar to it.',
       ),
       form(job?.result?.threshold ?? 0.5, outcome, signal),
       outcome,
@@ -119,7 +119,7 @@ function result({ clusters: list, further, documents, threshold, recall_at_thres
   const missed = h(
     'p',
     { class: 'soft facts' },
-    `About ${percent(recall_at_threshold)} of the pairs with a similarity of exactly ${percent(threshold)} are found, and more of the pairs above it. `,
+    `About ${percent(recall_at_threshold)} of the pairs with a similarity of exactly ${percent(threshold)} are found, and a larger share of the pairs above it. `,
     left_out > 0 &&
       `${counted(left_out, 'document')} ${left_out === 1 ? 'has' : 'have'} a little in common with very many others. Some pairs with ${left_out === 1 ? 'it' : 'them'} may be missing.`,
   );

@@ -40,7 +40,7 @@ export async function overview({ signal }) {
           'dl',
           { class: 'terms' },
           description('Texts of the documents', archive.text_kept ? 'kept' : 'not kept'),
-          description('Changes so far', count(archive.sequence)),
+          description('Changes since the archive was created', count(archive.sequence)),
           description('Version of the server', archive.version),
           description('Settings of the archive (spec)', archive.spec),
           description('Bands × rows', `${count(archive.bands)} × ${count(archive.rows)}`),

@@ -91,15 +91,16 @@ impl FilterPlan {
 
     pub(super) fn text(&self) -> String {
         let Self { filter, threshold, error } = self;
-        let mut out =
-            format!("\nfilter: at most {error:e} of the pairs at similarity {threshold} are lost\n\n");
+        let mut out = format!(
+            "\nfilter: wrongly rules out at most {error:e} of the pairs at similarity {threshold}\n\n"
+        );
         if filter.looks().is_empty() {
             let registers = subject(filter.registers() as u64, "register", ["is", "are"]);
-            return out + &format!("{registers} too few for a filter: no pair is rejected\n");
+            return out + &format!("{registers} too few for a filter: no pair is ruled out\n");
         }
         out += &format!(
-            "all looks together lose {:.2e} of these pairs, and no look loses more than {:.2e}\n\
-             a pair is rejected if at most `m_lower` of its registers agree; it could be accepted if at least `m_upper` agree\n\
+            "all looks together wrongly rule out {:.2e} of these pairs, and no look more than {:.2e}\n\
+             a look rejects (rules out) a pair if at most `m_lower` of the registers agree; it could accept a pair if at least `m_upper` agree\n\
              `rejected` and `accepted` are shares of pairs whose similarities are spread evenly from 0 to 1\n\n",
             self.made_error(),
             filter.error_per_look(),
@@ -116,7 +117,7 @@ impl FilterPlan {
         };
         let looks = filter.looks().iter().map(look_row).collect();
         out += &table(First::Numbers, ["registers", "m_lower", "m_upper", "rejected", "accepted"], looks);
-        out += "\nnumber of registers that are compared on average, if pairs are only rejected (as `dedup` and `pairs` do), and if they are accepted, too\n\n";
+        out += "\nregisters compared per pair on average: `only rejected` if looks only reject pairs (as in `dedup` and `pairs`), `also accepted` if they also accept pairs\n\n";
         let pair_row = |PairFates { similarity, rejected, compared, compared_deciding }| {
             [
                 similarity.to_string(),

@@ -63,7 +63,7 @@ impl MethodRanking {
         };
         let bytes = counted(bytes as u64, "byte");
         let reason = format!(
-            "{bytes} and {hashes} per shingle: the fewest bytes of all kinds that can be banded, and the fewest hashes for these bytes"
+            "{bytes} and {hashes} per shingle: the fewest bytes of all kinds that can find candidates, and the fewest hashes for these bytes"
         );
         Some(Recommended { sketch: method, reason, biased_below: None })
     }

@@ -186,9 +186,8 @@ fn counts(run: &Findings<'_>, extras: &Extras) -> String {
     notes.extend(skipped(summary));
     if summary.reference > 0 {
         notes.push(format!(
-            "The inputs were also compared with {} of the references, which {} only read.",
+            "The inputs were also compared with {} of the references; references are never removed or written.",
             counted(summary.reference, "document"),
-            if summary.reference == 1 { "was" } else { "were" },
         ));
     }
     notes.extend(summary.audit.as_ref().and_then(audit_note));

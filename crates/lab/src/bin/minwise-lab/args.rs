@@ -20,18 +20,19 @@ pub struct Args {
 pub enum Command {
     /// List the experiments: one line for each figure or table, with its class and the time it takes on two cores.
     ///
-    /// Classes: A follows from theory; B shows its shape on other data; C needs the data of the source; X contradicts itself.
+    /// Classes: A can be computed from theory; B can show the same shape on other data; C needs the data of the source; X
+    /// cannot be repeated because the source contradicts itself.
     List,
     /// Run experiments. The exit code is 1 if an experiment has a verdict that its definition does not expect, and 2 if
-    /// an experiment fails; all experiments run.
+    /// an experiment fails; the others still run.
     Run(RunArgs),
     /// Make a corpus of any size whose near-duplicates are known: JSON lines of made-up words.
     Corpus(CorpusArgs),
     /// Make a corpus many times as large as a real corpus, with the same share of duplicates: each copy of the corpus
     /// spells its words with other letters.
     Enlarge(EnlargeArgs),
-    /// Measure `minwise` with all cores of this machine, and print a table. The exit code is 1 if a target for sixteen cores is missed;
-    /// fewer cores have no targets.
+    /// Measure `minwise` with all cores of this machine, and print a table. The exit code is 1 if the machine has at least
+    /// sixteen cores and a target is missed; fewer cores have no targets.
     Sixteen(SixteenArgs),
     /// Compare all sketches at equal bytes and at equal time on real documents, and write a page with pictures.
     Comparison(ComparisonArgs),
@@ -94,7 +95,7 @@ pub struct CorpusArgs {
     #[arg(long, value_name = "N", default_value = "6")]
     pub edits: String,
 
-    /// Make copies only of the first N documents, so that their families are large.
+    /// Make copies only of the first N documents, so that each of them has many copies.
     #[arg(long, value_name = "N")]
     pub families: Option<String>,
 
@@ -145,7 +146,7 @@ pub struct SixteenArgs {
     #[arg(long, value_name = "PATH")]
     pub minwise: String,
 
-    /// `english.jsonl.zst`.
+    /// The corpus `english.jsonl.zst`.
     #[arg(long, value_name = "FILE")]
     pub english: String,
 
@@ -160,7 +161,8 @@ pub struct RunArgs {
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
 
-    /// The folder with outside data, unpacked. Experiments whose data is missing are skipped.
+    /// The folder with outside data, unpacked. Without it, experiments run on generated data, except
+    /// `004/table-3`, which is skipped.
     #[arg(long, value_name = "DIR")]
     pub data: Option<String>,
 

@@ -30,6 +30,9 @@ pub fn run(args: &AccuracyArgs, printer: &Printer) -> Result<Exit, Failure> {
         .threads(settings::given_threads(&args.run.threads, &mut problems))
         .memory(settings::memory(&args.run, &mut problems))
         .max_rejects(settings::max_rejects(args.run.max_rejects.as_deref(), &mut problems));
+    if let Some(path) = &args.plot {
+        check_picture_name(path, &mut problems);
+    }
     let run = problems.built(AccuracyRun::new(options))?;
     // `create` refuses an existing picture before time is spent on the work.
     let picture = args.plot.as_ref().map(|path| Output::create(Path::new(path), overwrite(args.force)));
@@ -50,6 +53,17 @@ pub fn run(args: &AccuracyArgs, printer: &Printer) -> Result<Exit, Failure> {
     summary(args, &outcome, started, &progress, printer);
     printer.skipped(&outcome.skipped_files);
     Ok(rejects(&outcome.rejected, REPORTED_BY_DEDUP, &args.run, printer))
+}
+
+/// Refuses a name of a picture that states another format than SVG.
+fn check_picture_name(name: &str, problems: &mut FlagProblems) {
+    let path = Path::new(name);
+    if path.extension().is_some_and(|end| !end.eq_ignore_ascii_case("svg")) {
+        let message = format!("`--plot`: the picture is SVG, and `{}` names another format", visible(name));
+        let named = path.with_extension("svg");
+        let hint = format!("`--plot {}` writes it", visible(&named.to_string_lossy()));
+        problems.add(message, Some(hint));
+    }
 }
 
 /// Formats a time in nanoseconds, microseconds or milliseconds, according to its length.

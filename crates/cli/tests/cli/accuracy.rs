@@ -143,6 +143,22 @@ fn a_picture_is_never_replaced_by_chance() {
     assert!(desk.text("errors.svg").contains("allowed error of 0.3"));
 }
 
+/// The name of the picture must not state a format that the picture does not have.
+#[test]
+fn a_picture_is_svg_and_named_so() {
+    let desk = desk();
+    insta::assert_snapshot!(desk.run("accuracy in.jsonl --plot errors.png"), @"
+    exit 2
+    --- stderr
+    error: `--plot`: the picture is SVG, and `errors.png` names another format
+
+    hint: `--plot errors.svg` writes it
+    ");
+    assert!(!desk.path("errors.png").exists());
+    desk.run("accuracy in.jsonl --plot ERRORS.SVG -q").exit(0);
+    desk.run("accuracy in.jsonl --plot errors -q").exit(0);
+}
+
 #[test]
 fn wrong_options_are_reported_together() {
     insta::assert_snapshot!(desk().run("accuracy in.jsonl --sketch nosuch minhash:0 --error 5 --pairs x -j 0"), @"

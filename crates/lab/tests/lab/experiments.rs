@@ -47,7 +47,8 @@ fn quick_runs_of_all_experiments_end_as_expected() {
 #[test]
 fn every_run_gives_the_same_files_whatever_the_threads() {
     /// Experiments whose definitions state that they measure times.
-    const TIMED: [&str; 4] = ["000/figure-5/", "001/figure-3/", "001/figure-4/", "004/table-2/"];
+    const TIMED: [&str; 5] =
+        ["000/figure-5/", "001/figure-3/", "001/figure-4/", "003/figure-10/", "004/table-2/"];
     let desk = Desk::new();
     for threads in [1, 3] {
         desk.run(&format!("run --quick --threads {threads} --output by-{threads}")).exit(0);

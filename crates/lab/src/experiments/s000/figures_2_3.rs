@@ -5,7 +5,7 @@ use minwise::estimate::sectional::{independent_crossing, independent_mean, varia
 use serde::Deserialize;
 
 use super::sectional;
-use crate::check::{Check, Deviations, STANDARD_ERRORS};
+use crate::check::{Check, Deviations, STANDARD_ERRORS, significant};
 use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{TWO_ERRORS, chart, noted, root, variance_point};
 use crate::measure::{ShinglePair, TrialStatistics, spread};
@@ -69,6 +69,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         claim("the mean is J/s", claimed_means, "E-02"),
         claim("the variance is (J/s)(1 − J/s)/k", claimed_variances, "E-03"),
     ];
+    checks.extend(trends(&settings, &points, &measured));
     // The computation of the crossing is right, although the formula is wrong.
     for &s in settings.sections.iter().filter(|&&s| s > 1) {
         let crossing = root(0.01, 0.99, |x| claimed(x, s) - x * (1.0 - x));
@@ -110,6 +111,52 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         .chart("figure-2", noted(figure_2, TWO_ERRORS))
         .chart("figure-3", figure_3)
         .checks(checks))
+}
+
+/// Checks what the source reads from its figures: the variance decreases with the sections, and its ratio to that of
+/// `MinHash` grows with the similarity.
+fn trends(settings: &Settings, points: &[(usize, f64)], measured: &[TrialStatistics]) -> [Check; 3] {
+    let of = |s: usize| points.iter().zip(measured).filter(move |((of, _), _)| *of == s);
+    let fewest = settings.sections.iter().copied().min().unwrap_or(1);
+    let most = settings.sections.iter().copied().max().unwrap_or(1);
+    let is_below = |(few, many): &(&TrialStatistics, &TrialStatistics)| {
+        few.variance - many.variance > STANDARD_ERRORS * few.variance_error.hypot(many.variance_error)
+    };
+    let pairs = of(fewest).map(|(_, spread)| spread).zip(of(most).map(|(_, spread)| spread));
+    let below = pairs.filter(is_below).count();
+    let all = settings.similarities.len();
+    // The ratio of variances is 1 at every similarity. A ratio that grows would be clearly larger at the last one.
+    let ratio = |at: usize| {
+        let (few, many) = (of(fewest).nth(at)?.1, of(most).nth(at)?.1);
+        let ratio = many.variance / few.variance;
+        let relative = (many.variance_error / many.variance).hypot(few.variance_error / few.variance);
+        Some((ratio, ratio * relative))
+    };
+    let (first, last) = (ratio(0).unwrap_or((f64::NAN, 0.0)), ratio(all - 1).unwrap_or((f64::NAN, 0.0)));
+    let grows = last.0 - first.0 > STANDARD_ERRORS * first.1.hypot(last.1);
+    let claimed_ratio = |s: usize, x: f64| claimed(x, s) / (x * (1.0 - x));
+    let claimed_grows = settings.sections.iter().filter(|&&s| s > 1).all(|&s| {
+        settings.similarities.windows(2).all(|pair| claimed_ratio(s, pair[0]) < claimed_ratio(s, pair[1]))
+    });
+    [
+        Check::stated(
+            &format!(
+                "similarities at which the variance of s = {most} is clearly below that of s = {fewest}"
+            ),
+            format!("{below} of {all}"),
+            "some",
+            below > 0,
+        )
+        .erratum("E-03"),
+        Check::stated(
+            &format!("the ratio of the variances of s = {most} and s = {fewest} grows with J"),
+            format!("{} at the least J, {} at the greatest", significant(first.0), significant(last.0)),
+            "growth",
+            grows,
+        )
+        .erratum("E-03"),
+        Check::law("by the printed formula, it does", claimed_grows, true, claimed_grows),
+    ]
 }
 
 /// Returns the variance (17) as printed, which lacks the factor 1/k.

@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde::Deserialize;
 
 use super::{PairKind, pair, sectional};
-use crate::check::{Check, Deviations, Printed};
+use crate::check::{Check, Deviations, Printed, STANDARD_ERRORS, significant};
 use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{TWO_ERRORS, chart, noted, points};
 use crate::measure::sketch;
@@ -126,7 +126,83 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         .table(table)
         .chart("errors", noted(picture, TWO_ERRORS))
         .checks([deviations.check("errors are qJ(1 − qJ)/k + ((1 − q)J)², averaged over the pairs")])
+        .checks([advantage(&errors)])
+        .checks(sentences(&published))
         .checks(possible))
+}
+
+/// Checks the statement "for any k, the accuracy of the proposed method is more than the accuracy of the baseline
+/// method" on measured errors.
+fn advantage(errors: &[Errors]) -> Check {
+    let (mut less, mut compared) = (0, 0);
+    for cell in errors.iter().filter(|cell| cell.sections > 1) {
+        let same = |other: &&Errors| {
+            other.sections == 1 && other.kind == cell.kind && other.registers == cell.registers
+        };
+        for minhash in errors.iter().filter(same) {
+            let error = cell.standard_error.hypot(minhash.standard_error);
+            compared += 1;
+            less += usize::from(minhash.mean - cell.mean > STANDARD_ERRORS * error);
+        }
+    }
+    Check::stated(
+        "measured errors of sections that are clearly below that of MinHash, for the same pairs and k",
+        format!("{less} of {compared}"),
+        "all",
+        less == compared,
+    )
+    .erratum("E-06")
+}
+
+/// Checks the statements of section 5-1 on the printed errors.
+fn sentences(published: &Published) -> [Check; 4] {
+    let with_sections: Vec<(usize, usize, f64)> = published
+        .rows
+        .iter()
+        .filter(|row| row.sections > 1)
+        .flat_map(|row| published.of(row.sections).map(|(k, error)| (row.sections, k, error.value)))
+        .collect();
+    let minhash: Vec<(usize, f64)> = published.of(1).map(|(k, error)| (k, error.value)).collect();
+    let at = |k: usize| minhash.iter().find(|(other, _)| *other == k).map_or(f64::NAN, |(_, error)| *error);
+    let above = with_sections.iter().filter(|(_, k, error)| *error > at(*k)).count();
+    let all = with_sections.len();
+    let (s, k, least) =
+        with_sections.iter().copied().min_by(|a, b| a.2.total_cmp(&b.2)).unwrap_or((0, 0, f64::NAN));
+    let best = minhash.iter().map(|(_, error)| *error).fold(f64::INFINITY, f64::min);
+    let by_two_or_three = minhash
+        .iter()
+        .filter(|(k, _)| {
+            let here = with_sections.iter().filter(|(_, other, _)| other == k);
+            here.min_by(|a, b| a.2.total_cmp(&b.2)).is_some_and(|(s, _, _)| [2, 3].contains(s))
+        })
+        .count();
+    [
+        Check::stated(
+            "printed errors of sections above that of MinHash at the same k",
+            format!("{above} of {all}"),
+            0,
+            above == 0,
+        )
+        .erratum("E-06"),
+        Check::stated(
+            "the least printed error, and how many times less than that of MinHash at the same k",
+            format!("s = {s}, k = {k}, {} times", significant(at(k) / least)),
+            "s = 2, k = 200, about 8 times",
+            (s, k) == (2, 200) && (at(k) / least).round() == 8.0,
+        ),
+        Check::stated(
+            "it is less than every printed error of MinHash, also with more permutations",
+            significant(least),
+            format!("below {}", significant(best)),
+            least < best,
+        ),
+        Check::stated(
+            "numbers of permutations at which two or three sections have the least printed error",
+            format!("{by_two_or_three} of {}", minhash.len()),
+            "all",
+            by_two_or_three == minhash.len(),
+        ),
+    ]
 }
 
 fn errors(

@@ -36,6 +36,8 @@ struct Published {
     recall: BTreeMap<String, Vec<Printed>>,
     precision: BTreeMap<String, Vec<Printed>>,
     f: BTreeMap<String, Printed>,
+    /// Mean precision of `MinHash`.
+    mean_precision: Printed,
 }
 
 /// Method that is not drawn, because its curve lies between two others.
@@ -162,6 +164,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         .table(stand_in)
         .checks(laws(&settings, &estimates))
         .checks([below, advantage(&estimates)])
+        .checks(greatest(&settings, &estimates))
+        .checks(printed_sentences(&published))
         .checks(possible(&published)))
 }
 
@@ -229,6 +233,81 @@ fn advantage(estimates: &[Estimates]) -> Check {
         two >= best,
     )
     .because("the more sections, the fewer of the shuffled documents are found, and copies keep their places")
+}
+
+/// Checks, on our documents, the statements of section 5-2 about the greatest precision, recall and F.
+fn greatest(settings: &Settings, estimates: &[Estimates]) -> [Check; 3] {
+    let of_source = || estimates.iter().filter(|method| !method.label.starts_with("tolerant"));
+    let check = |what: &str, label: &str, share: fn(FoundCounts) -> f64| {
+        let holds = |&&threshold: &&f64| {
+            let own = of_source().find(|method| method.label == label);
+            let own = own.map_or(f64::NAN, |method| share(method.found(threshold)));
+            of_source().all(|method| share(method.found(threshold)) <= own)
+        };
+        let count = settings.thresholds.iter().filter(holds).count();
+        let all = settings.thresholds.len();
+        Check::shape(
+            &format!("thresholds at which {label} has the greatest {what}"),
+            format!("{count} of {all}"),
+            "all",
+            count == all,
+        )
+        .because("each section more takes shuffled documents and edited ones away, and puts none in")
+    };
+    [
+        check("precision", "s = 3", FoundCounts::precision),
+        check("recall", "s = 2", FoundCounts::recall),
+        check("F", "s = 2", FoundCounts::f),
+    ]
+}
+
+/// Checks the statements of section 5-2 on the printed table.
+fn printed_sentences(published: &Published) -> Vec<Check> {
+    let values = |of: &BTreeMap<String, Vec<Printed>>| -> BTreeMap<String, Vec<f64>> {
+        of.iter().map(|(label, row)| (label.clone(), row.iter().map(|value| value.value).collect())).collect()
+    };
+    let (precision, recall) = (values(&published.precision), values(&published.recall));
+    let f: BTreeMap<String, Vec<f64>> = precision
+        .iter()
+        .map(|(label, row)| {
+            (label.clone(), row.iter().zip(&recall[label]).map(|(&p, &r)| harmonic(p, r)).collect())
+        })
+        .collect();
+    let all = published.thresholds.len();
+    // Counts the thresholds at which the first method is above all others.
+    let above = |of: &BTreeMap<String, Vec<f64>>, label: &str, others: &[&str]| {
+        let is_above = |&at: &usize| {
+            let others = of.iter().filter(|(other, _)| {
+                *other != label && (others.is_empty() || others.contains(&other.as_str()))
+            });
+            others.map(|(_, row)| row[at]).all(|other| other < of[label][at])
+        };
+        (0..all).filter(is_above).count()
+    };
+    let stated = |claim: &str, count: usize, least: usize, wanted: &str| {
+        Check::stated(claim, format!("{count} of {all} thresholds"), wanted, count >= least)
+    };
+    let rises = f.values().flat_map(|row| row.windows(2)).filter(|pair| pair[1] > pair[0]).count();
+    let mean = precision["MinHash"].iter().sum::<f64>() / all as f64;
+    vec![
+        stated("as printed, s = 3 has the most precision", above(&precision, "s = 3", &[]), all, "all"),
+        stated("as printed, s = 2 has the most recall", above(&recall, "s = 2", &[]), all, "all"),
+        stated("as printed, s = 2 has the most F", above(&f, "s = 2", &[]), all, "all"),
+        stated(
+            "as printed, s = 3 has more F than MinHash and BitHash",
+            above(&f, "s = 3", &["MinHash", "BitHash"]),
+            all / 2 + 1,
+            "most",
+        ),
+        Check::stated(
+            "printed values of F that rise with the threshold",
+            rises,
+            "none, as all performances decrease",
+            rises == 0,
+        )
+        .erratum("E-07"),
+        Check::published("the printed precision of MinHash, on average", mean, &published.mean_precision),
+    ]
 }
 
 /// Returns the recall of labelled pairs of the stand-in for `GoldSet`, and the check that no sectional sketch finds

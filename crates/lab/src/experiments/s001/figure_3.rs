@@ -229,6 +229,10 @@ fn time(context: &Context<'_>, settings: &Settings) -> Result<Timed> {
     let growth: Vec<_> =
         (0..FAMILIES.len()).map(|family| rounds.ratio(way(lengths - 1, family), way(0, family))).collect();
     let grown = growth.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    let steps = (1..lengths).flat_map(|at| (0..FAMILIES.len()).map(move |family| (at, family)));
+    let longer = steps.filter(|&(at, family)| rounds.ratio(way(at, family), way(at - 1, family)).low > 1.0);
+    let longer = longer.count();
+    let all_steps = (lengths - 1) * FAMILIES.len();
     let grows = distinct.windows(2).all(|pair| pair[0] < pair[1]);
     let shown = distinct.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let other_code = "the functions are this library's, on another machine";
@@ -240,6 +244,15 @@ fn time(context: &Context<'_>, settings: &Settings) -> Result<Timed> {
             format!("from the first length to the last {grown} times, family by family"),
             "above 1",
             growth.iter().all(|ratio| ratio.low > 1.0),
+        ),
+        Check::clock(
+            "steps from one length to the next at which the time of a family grows",
+            format!("{longer} of {all_steps}"),
+            "all",
+            longer == all_steps,
+        )
+        .because(
+            "a text has one shingle less with each character more, so that soon there are no more hash values",
         ),
         Check::clock(
             "lengths at which modular functions take less than half the time of each other family",

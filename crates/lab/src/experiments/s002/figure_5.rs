@@ -100,14 +100,12 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         for (at, &threshold) in settings.thresholds.iter().enumerate() {
             for (of, label) in labels.iter().enumerate() {
                 let counts = sum(parts.iter().map(|part| part[of][at]));
-                let exact_here = exact.get(of).map(|row| row[at]);
+                let exact_here = exact[of][at];
                 let mut errors = vec![];
                 for share in &SHARES {
                     let error = standard_error(share, &parts, at, (of, None));
-                    if let Some(exact) = exact_here {
-                        let found = counts.right as f64 / (share.all)(counts) as f64;
-                        deviations.add(found, (share.exact)(exact), error);
-                    }
+                    let found = counts.right as f64 / (share.all)(counts) as f64;
+                    deviations.add(found, (share.exact)(exact_here), error);
                     errors.push(error);
                 }
                 let fraction = settings.fractions.get(of).copied().unwrap_or(0.0);
@@ -119,10 +117,10 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
                     label.trim_start_matches("f = ").into(),
                     counts.precision().into(),
                     errors[0].into(),
-                    exact_here.map(|exact| exact.precision).into(),
+                    exact_here.precision.into(),
                     counts.recall().into(),
                     errors[1].into(),
-                    exact_here.map(|exact| exact.recall).into(),
+                    exact_here.recall.into(),
                     is_between.map_or("", |both| if both { "both" } else { "not both" }).into(),
                 ]);
             }
@@ -287,28 +285,31 @@ fn pooled(f: f64, registers: usize, counts: [usize; 2]) -> f64 {
     similarity(&of_groups, &groups, Combination::Pooled)
 }
 
-/// Returns exact precision and recall by fraction and threshold.
+/// Returns exact precision and recall by fraction (whole registers last) and threshold.
 ///
 /// The pooled estimate follows from the matches m of all registers, so a pair is found if m reaches a bound. m is the
-/// sum of two binomial counts. The similarity is integrated by Simpson's rule.
+/// sum of two binomial counts; for whole registers it is one binomial count. The similarity is integrated by Simpson's
+/// rule.
 fn exact(context: &Context<'_>, settings: &Settings, registers: usize) -> Vec<Vec<ExactShares>> {
     /// Number of steps below the threshold, and also above it.
     const STEPS: u32 = 400;
-    let cells: Vec<(f64, f64)> = settings
-        .fractions
-        .iter()
-        .flat_map(|&f| settings.thresholds.iter().map(move |&threshold| (f, threshold)))
-        .collect();
+    let widths = settings.fractions.iter().map(|&f| Some(f)).chain([None]);
+    let cells: Vec<(Option<f64>, f64)> =
+        widths.flat_map(|f| settings.thresholds.iter().map(move |&threshold| (f, threshold))).collect();
     let shares = context.map(&cells, |&(f, threshold)| {
-        let [one, two] = Fraction(f).split(registers);
+        let [one, two] = f.map_or([registers, 0], |f| Fraction(f).split(registers));
         let reaches = |matches: usize| {
             let ones = matches.min(one);
-            pooled(f, registers, [ones, matches - ones]) >= threshold
+            match f {
+                Some(f) => pooled(f, registers, [ones, matches - ones]) >= threshold,
+                None => matches as f64 / registers as f64 >= threshold,
+            }
         };
         let least = (0..=registers).find(|&matches| reaches(matches)).unwrap_or(registers + 1);
         let found = |similarity: f64| {
             let law = |count: usize, bits: i32| {
-                let by_chance = 0.5_f64.powi(bits);
+                // Whole registers do not agree by chance.
+                let by_chance = if f.is_some() { 0.5_f64.powi(bits) } else { 0.0 };
                 // At probability 1 the odds are infinite.
                 Binomial::new(count, (by_chance + (1.0 - by_chance) * similarity).min(1.0 - 1e-15))
             };

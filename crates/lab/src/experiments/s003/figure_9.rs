@@ -36,8 +36,19 @@ struct Row {
     upper: Printed,
 }
 
+/// Permitted difference between the closed form and the sum over a distribution in 4000 steps.
+const SUMMED: f64 = 1e-5;
+
 /// Shares of pairs that a look rejects and accepts.
 type Rates = (f64, f64);
+
+/// Rates of one data set, in the order of the looks.
+struct Column {
+    name: String,
+    /// Rates of simulated pairs; `None` for pairs of the data, whose similarities are known.
+    simulated: Option<Vec<Rates>>,
+    exact: Vec<Rates>,
+}
 
 pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let settings: Settings = context.settings()?;
@@ -50,71 +61,96 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
             filter.looks().first().copied().context("a look that decides something")
         })
         .collect::<Result<Vec<Look>>>()?;
-    let mut columns: Vec<(String, Vec<Rates>)> = context.map(&settings.spreads, |&spread| {
-        (spread.name().to_owned(), simulated(context, &settings, spread, &looks))
+    let mut columns: Vec<Column> = context.map(&settings.spreads, |&spread| Column {
+        name: spread.name().to_owned(),
+        simulated: Some(simulated(context, &settings, spread, &looks)),
+        exact: looks.iter().map(|look| exact(spread, look)).collect(),
     });
     if let Some(similarities) = of_data(context)? {
-        columns.push((
-            "space".to_owned(),
-            looks.iter().map(|look| of_similarities(&similarities, look)).collect(),
-        ));
+        columns.push(Column {
+            name: "space".to_owned(),
+            simulated: None,
+            exact: looks.iter().map(|look| of_similarities(&similarities, look)).collect(),
+        });
     }
     let mut table = Table::new(
         "rates",
         "Share of pairs rejected and accepted by one look",
-        &["pairs", "T", "k", "rejected", "accepted", "closed form, rejected", "accepted "],
+        &["pairs", "T", "k", "rejected", "exact", "accepted", "exact "],
     );
     let mut deviations = Deviations::default();
     let mut checks = vec![];
-    for (name, rates) in &columns {
-        let is_even = name == SimilaritySpread::Uniform.name();
-        for ((row, look), &(rejected, accepted)) in expected.rows.iter().zip(&looks).zip(rates) {
-            let closed = (look.rejection_rate(), look.acceptance_rate());
-            let shown = |rate: f64| is_even.then_some(rate);
+    let n = settings.pairs as f64;
+    for column in &columns {
+        for (at, (row, look)) in expected.rows.iter().zip(&looks).enumerate() {
+            let found = column.simulated.as_ref().map(|rates| rates[at]);
+            let exact = column.exact[at];
             table.push(vec![
-                name.as_str().into(),
+                column.name.as_str().into(),
                 row.threshold.into(),
                 row.look.into(),
-                rejected.into(),
-                accepted.into(),
-                shown(closed.0).into(),
-                shown(closed.1).into(),
+                found.map(|rates| rates.0).into(),
+                exact.0.into(),
+                found.map(|rates| rates.1).into(),
+                exact.1.into(),
             ]);
-            if is_even {
-                let error = |rate: f64| (rate * (1.0 - rate) / settings.pairs as f64).sqrt();
-                deviations.add(rejected, closed.0, error(closed.0));
-                deviations.add(accepted, closed.1, error(closed.1));
+            for (found, rate) in found.into_iter().flat_map(|found| [(found.0, exact.0), (found.1, exact.1)])
+            {
+                // With fewer than ten pairs, a share is not nearly normal.
+                if rate.min(1.0 - rate) * n >= 10.0 {
+                    deviations.add(found, rate, (rate * (1.0 - rate) / n).sqrt());
+                }
+            }
+            if column.name == SimilaritySpread::Uniform.name() {
                 let claim =
                     |what: &str| format!("T = {}, k = {}: {what}, spread evenly", row.threshold, row.look);
-                checks.push(Check::known(&claim("rejected"), closed.0, &row.lower));
-                checks.push(Check::known(&claim("accepted"), closed.1, &row.upper));
+                for (what, rate, closed, known) in [
+                    ("rejected", exact.0, look.rejection_rate(), &row.lower),
+                    ("accepted", exact.1, look.acceptance_rate(), &row.upper),
+                ] {
+                    checks.push(Check::known(&claim(what), closed, known));
+                    let summed = (rate - closed).abs() < SUMMED;
+                    checks.push(Check::law(
+                        &claim(&format!("the sum of binomial laws for the {what}")),
+                        significant(rate),
+                        significant(closed),
+                        summed,
+                    ));
+                }
             }
         }
     }
-    checks.push(deviations.check("simulated rates are those of the closed form"));
+    checks.push(deviations.check("simulated rates are the exact ones"));
     checks.extend(shapes(&expected, &columns)?);
-    let picture = chart(
-        "Evenly spread pairs: share that a look decides",
-        "Rejected pairs are most at a threshold of 0.8, accepted ones at 0.3; both grow with the registers.",
-        Axis::linear("registers compared"),
-        Axis::linear("share of pairs").between(0.0, 1.0),
-        series(&expected, &looks, &columns, settings.pairs as f64),
-    );
-    Ok(ExperimentFindings::default().table(table).chart("rates", noted(picture, TWO_ERRORS)).checks(checks))
+    let mut findings = ExperimentFindings::default().table(table);
+    for (spread, column) in settings.spreads.iter().zip(&columns) {
+        let picture = chart(
+            &format!("Share that a look decides, {} pairs", spread.name()),
+            "The share of rejected pairs grows with the threshold, that of accepted ones falls; both grow with the registers.",
+            Axis::linear("registers compared"),
+            Axis::linear("share of pairs").between(0.0, 1.0),
+            series(&expected, &looks, column, n),
+        );
+        findings = findings.chart(
+            &format!("rates-{}", spread.file_name()),
+            noted(picture, &format!("Lines: exact. Points: simulated pairs. {TWO_ERRORS}")),
+        );
+    }
+    Ok(findings.checks(checks))
 }
 
 /// Checks the source's statements about its own data and about the other data sets. A data set or a threshold without
 /// a column is an error, because its statement would otherwise go unchecked.
-fn shapes(expected: &Expected, columns: &[(String, Vec<Rates>)]) -> Result<Vec<Check>> {
+fn shapes(expected: &Expected, columns: &[Column]) -> Result<Vec<Check>> {
     let first = |spread: SimilaritySpread, threshold: f64| -> Result<Rates> {
-        let (_, rates) = columns
+        let column = columns
             .iter()
-            .find(|column| column.0 == spread.name())
+            .find(|column| column.name == spread.name())
             .with_context(|| format!("no column of {} pairs", spread.name()))?;
         expected
             .rows
             .iter()
-            .zip(rates)
+            .zip(&column.exact)
             .find(|(row, _)| row.threshold == threshold)
             .map(|(_, rates)| *rates)
             .with_context(|| format!("no row of T = {threshold}"))
@@ -151,24 +187,24 @@ fn shapes(expected: &Expected, columns: &[(String, Vec<Rates>)]) -> Result<Vec<C
     Ok(checks)
 }
 
-fn series(expected: &Expected, looks: &[Look], columns: &[(String, Vec<Rates>)], pairs: f64) -> Vec<Series> {
-    let rates = columns.first().map_or(&[][..], |column| &column.1);
+/// Returns the curves of one data set: rejected and accepted pairs for each threshold.
+fn series(expected: &Expected, looks: &[Look], column: &Column, pairs: f64) -> Vec<Series> {
+    let mut thresholds: Vec<f64> = expected.rows.iter().map(|row| row.threshold).collect();
+    thresholds.dedup();
     let mut series = vec![];
-    for threshold in [0.8, 0.3] {
+    for threshold in thresholds {
         let here = || (0..looks.len()).filter(|&at| expected.rows[at].threshold == threshold);
-        for (what, of, closed) in [
-            (
-                "rejected",
-                (|rates: Rates| rates.0) as fn(Rates) -> f64,
-                Look::rejection_rate as fn(&Look) -> f64,
-            ),
-            ("accepted", |rates: Rates| rates.1, Look::acceptance_rate),
-        ] {
+        for (what, of) in
+            [("rejected", (|rates: Rates| rates.0) as fn(Rates) -> f64), ("accepted", |rates: Rates| rates.1)]
+        {
             let x = |at: usize| looks[at].registers as f64;
+            let points = column.simulated.iter().flat_map(|rates| {
+                here().map(|at| share_point(x(at), of(rates[at]) * pairs, pairs)).collect::<Vec<_>>()
+            });
             series.push(Series {
                 label: format!("{what}, T = {threshold}"),
-                line: here().map(|at| (x(at), closed(&looks[at]))).collect(),
-                points: here().map(|at| share_point(x(at), of(rates[at]) * pairs, pairs)).collect(),
+                line: here().map(|at| (x(at), of(column.exact[at]))).collect(),
+                points: points.collect(),
             });
         }
     }
@@ -194,6 +230,17 @@ fn simulated(
             (rejected as f64 / pairs.len() as f64, accepted as f64 / pairs.len() as f64)
         })
         .collect()
+}
+
+/// Returns the rates of a look: sums of binomial laws over the similarities of a distribution.
+fn exact(spread: SimilaritySpread, look: &Look) -> Rates {
+    spread.nodes().into_iter().fold((0.0, 0.0), |(rejected, accepted), (similarity, weight)| {
+        let law = Binomial::new(look.registers, similarity.min(1.0 - f64::EPSILON));
+        (
+            rejected + weight * look.lower.map_or(0.0, |lower| law.at_most(lower)),
+            accepted + weight * look.upper.map_or(0.0, |upper| law.at_least(upper)),
+        )
+    })
 }
 
 /// Returns the mean rates of a look over pairs of known similarities, rounded to hundredths.
@@ -226,18 +273,22 @@ mod tests {
         let printed = || Printed::try_from("0.5".to_owned()).unwrap();
         let row = |threshold| Row { threshold, look: 100, lower: printed(), upper: printed() };
         let all = [SimilaritySpread::Uniform, SimilaritySpread::Gaussian, SimilaritySpread::Funds];
-        let columns: Vec<(String, Vec<Rates>)> =
-            all.iter().map(|spread| (spread.name().to_owned(), vec![(0.5, 0.5); 2])).collect();
+        let column = |spread: &SimilaritySpread| Column {
+            name: spread.name().to_owned(),
+            simulated: None,
+            exact: vec![(0.5, 0.5); 2],
+        };
         let expected = Expected { rows: vec![row(0.8), row(0.3)] };
-        assert_eq!(shapes(&expected, &columns).unwrap().len(), 6);
+        let columns = || all.iter().map(column).collect::<Vec<Column>>();
+        assert_eq!(shapes(&expected, &columns()).unwrap().len(), 6);
         for missing in all.map(SimilaritySpread::name) {
-            let mut columns = columns.clone();
-            columns.retain(|(name, _)| name != missing);
+            let mut columns = columns();
+            columns.retain(|column| column.name != missing);
             let error = shapes(&expected, &columns).unwrap_err().to_string();
             assert_eq!(error, format!("no column of {missing} pairs"));
         }
         for (kept, missing) in [(0.8, 0.3), (0.3, 0.8)] {
-            let error = shapes(&Expected { rows: vec![row(kept)] }, &columns).unwrap_err().to_string();
+            let error = shapes(&Expected { rows: vec![row(kept)] }, &columns()).unwrap_err().to_string();
             assert_eq!(error, format!("no row of T = {missing}"));
         }
     }

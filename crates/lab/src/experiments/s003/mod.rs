@@ -51,6 +51,15 @@ impl SimilaritySpread {
         }
     }
 
+    /// Returns the name in file names.
+    fn file_name(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::Gaussian => "gaussian",
+            Self::Funds => "funds",
+        }
+    }
+
     fn draw(self, random: &mut Random) -> f64 {
         match self {
             Self::Uniform => random.unit(),
@@ -59,17 +68,21 @@ impl SimilaritySpread {
         }
     }
 
-    /// Returns similarities with their weights, which sum to 1: the distribution of [`draw`](Self::draw) in small
+    /// Returns similarities with their weights, which sum to 1: the distribution of [`draw`](Self::draw) in 4000 small
     /// steps.
     fn nodes(self) -> Vec<(f64, f64)> {
-        const STEPS: u32 = 4000;
-        let middle = |step: u32| (f64::from(step) + 0.5) / f64::from(STEPS);
-        let even = 1.0 / f64::from(STEPS);
+        self.nodes_in(4000)
+    }
+
+    /// Returns the distribution of [`draw`](Self::draw) in this number of steps.
+    fn nodes_in(self, steps: u32) -> Vec<(f64, f64)> {
+        let middle = |step: u32| (f64::from(step) + 0.5) / f64::from(steps);
+        let even = 1.0 / f64::from(steps);
         match self {
-            Self::Uniform => (0..STEPS).map(|step| (middle(step), even)).collect(),
-            Self::Funds => (0..STEPS).map(|step| (of_funds(middle(step)), even)).collect(),
+            Self::Uniform => (0..steps).map(|step| (middle(step), even)).collect(),
+            Self::Funds => (0..steps).map(|step| (of_funds(middle(step)), even)).collect(),
             // GAUSSIAN is drawn as the sum of twelve uniform numbers, which lies between 0 and 12.
-            Self::Gaussian => (0..STEPS)
+            Self::Gaussian => (0..steps)
                 .map(|step| {
                     let sum = 12.0 * middle(step);
                     ((0.5 + DEVIATION * (sum - 6.0)).clamp(0.0, 1.0), 12.0 * even * density_of_twelve(sum))

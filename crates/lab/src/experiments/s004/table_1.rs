@@ -68,9 +68,11 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     let mut deviations = Deviations::default();
     let mut scatter = vec![];
     let (mut theory, mut measured, mut theirs) = (vec![], vec![], vec![]);
+    let mut by_registers = vec![];
     for (column, &registers) in settings.registers.iter().enumerate() {
         let counts = measure(context, &settings, &sets, &similarities, registers)?;
         let expected = expected(context, &settings, &by_similarity, registers);
+        by_registers.push(expected.clone());
         for (row, &error) in settings.errors.iter().enumerate() {
             let spread =
                 TrialStatistics::of(&counts.iter().map(|counts| counts[row] as f64).collect::<Vec<_>>());
@@ -105,6 +107,16 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         }
     }
     let falls = theory.windows(2).all(|pair| pair[0].1 > 3.0 * pair[1].1);
+    let rises = (0..settings.errors.len())
+        .filter(|&row| by_registers.windows(2).any(|pair| pair[1][row] >= pair[0][row]))
+        .count();
+    // The text: "800 permutations give … [a] tenth [of] the error rate when [the] permutation number is 400".
+    let of_last = |counts: &[(f64, f64)]| match counts {
+        [first, .., last] => last.1 / first.1,
+        _ => f64::NAN,
+    };
+    let (tenth, printed_tenth) = (of_last(&theory), of_last(&theirs));
+    let is_tenth = |ratio: f64| (0.05..=0.15).contains(&ratio);
     let scatters = scatter.iter().all(|&ratio| ratio > 1.0);
     let shown = scatter.iter().map(|ratio| format!("{ratio:.1}")).collect::<Vec<_>>().join(", ");
     // The count of one run scatters by about its mean.
@@ -130,6 +142,25 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
             "above 1",
             scatters,
         ),
+        Check::shape(
+            "errors ε for which more registers leave no fewer pairs, as expected",
+            rises,
+            0,
+            rises == 0,
+        ),
+        Check::stated(
+            "as printed, the error rate at 800 over that at 400, ε = 0.04",
+            significant(printed_tenth),
+            "about a tenth, from 0.05 to 0.15",
+            is_tenth(printed_tenth),
+        ),
+        Check::stated(
+            "as expected here, the error rate at 800 over that at 400, ε = 0.04",
+            significant(tenth),
+            "about a tenth, from 0.05 to 0.15",
+            is_tenth(tenth),
+        )
+        .erratum("E-42"),
         Check::published("the error rate at the last K and ε = 0.04", rate, &published.error_rate)
             .erratum("E-42"),
         Check::possible(

@@ -25,6 +25,8 @@ struct Settings {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Published {
+    /// Approximate thresholds of the bandings, in the head of the table.
+    thresholds: Vec<Printed>,
     found: Vec<Printed>,
     false_candidates: Vec<Printed>,
     false_positive_rate: Vec<Printed>,
@@ -109,6 +111,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         )
         .erratum("E-40")
     }));
+    checks.extend(thresholds(&settings, &published));
     let is_theirs = context.data_if_there(COPIES).is_some();
     let (rates, rate_checks) = rates(&rows, &published, collection.sets.len(), is_theirs);
     let [copies, wrong] = pictures(&settings, &published, &rows, queries.len() as f64);
@@ -119,6 +122,35 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         .chart("false-candidates", wrong)
         .checks(checks)
         .checks(rate_checks))
+}
+
+/// Checks the printed thresholds (1/b)^(1/r) of the bandings, and the last statement of section 5: "when the threshold is
+/// higher, it results in more false positives".
+fn thresholds(settings: &Settings, published: &Published) -> Vec<Check> {
+    let mut checks: Vec<Check> = settings
+        .bands
+        .iter()
+        .zip(&published.thresholds)
+        .map(|(&bands, printed)| {
+            let threshold = (1.0 / bands as f64).powf(bands as f64 / settings.registers as f64);
+            Check::published(&format!("the threshold (1/b)^(1/r) of {bands} bands"), threshold, printed)
+        })
+        .collect();
+    let printed = || published.thresholds.iter().zip(&published.false_candidates);
+    let mut by_threshold: Vec<(f64, f64)> = printed().map(|(at, wrong)| (at.value, wrong.value)).collect();
+    by_threshold.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let rises = by_threshold.is_sorted_by(|a, b| a.1 < b.1);
+    let shown: Vec<String> = by_threshold.iter().map(|(at, wrong)| format!("{wrong} at {at}")).collect();
+    checks.push(
+        Check::stated(
+            "as printed, a higher threshold results in more false positives",
+            shown.join(", "),
+            "growth",
+            rises,
+        )
+        .erratum("E-40"),
+    );
+    checks
 }
 
 /// Returns the rates of the source under their usual names and under the names of the source (E-44).
@@ -144,6 +176,7 @@ fn rates(rows: &[QueryRow], published: &Published, documents: usize, is_theirs: 
     let mut checks = vec![];
     let relatives = (MEMBERS - 1) as f64;
     let (mut near, mut off) = (vec![], vec![]);
+    let mut near_rates = vec![];
     for (at, row) in rows.iter().enumerate() {
         let returned = row.found + row.false_by_bucket;
         let missed = relatives - row.found;
@@ -168,6 +201,10 @@ fn rates(rows: &[QueryRow], published: &Published, documents: usize, is_theirs: 
         // The source's mean over `queries` queries scatters, like ours over more queries.
         let error = row.found_deviation / published.queries.sqrt();
         let is_near = (missed - fns.value).abs() <= STANDARD_ERRORS * error;
+        // The rate is proportional to the number of missed copies.
+        if (omission - fnr.value).abs() <= STANDARD_ERRORS * error * omission / missed {
+            near_rates.push(format!("{} for {fnr}", significant(omission)));
+        }
         let shown = format!("{} for {fns}", significant(missed));
         if is_near {
             near.push(shown);
@@ -185,6 +222,12 @@ fn rates(rows: &[QueryRow], published: &Published, documents: usize, is_theirs: 
             format!("{} of {} ({})", near.len(), rows.len(), near.join(", ")),
             "all",
             off.is_empty(),
+        ));
+        checks.push(Check::shape(
+            "false omission rates that are the source's, in 10⁻⁵, within the scatter of its queries",
+            format!("{} of {} ({})", near_rates.len(), rows.len(), near_rates.join(", ")),
+            "all",
+            near_rates.len() == rows.len(),
         ));
     }
     (table, checks)

@@ -5,9 +5,13 @@
 //! the piece are written to one unnamed temporary file. Later reads of rows of the piece are positional reads of this
 //! file. A piece is thus decoded once by the scan, and once more if one of its rows is read again. Each row of a
 //! stored piece takes eight bytes of memory.
+//!
+//! A caller that knows which rows it will read states them ([`expect`](Unfolded::expect)), and only these rows of a
+//! piece are stored. If another row is read all the same, the whole piece is decoded and stored after all.
 
 use std::collections::HashMap;
 use std::fs::File;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -31,6 +35,8 @@ pub(crate) struct Unfolded {
 
 #[derive(Debug, Default)]
 struct SharedPieces {
+    /// The rows of each source that are expected to be read, one bit per row; `None` if nobody has stated them.
+    expected: Option<HashMap<u32, Vec<u64>>>,
     file: Option<Arc<File>>,
     size_bytes: u64,
     pieces: HashMap<PieceKey, Arc<StoredPiece>>,
@@ -40,7 +46,7 @@ struct SharedPieces {
 #[derive(Debug)]
 pub(crate) struct StoredPiece {
     file: Arc<File>,
-    /// Offset at which each row ends, counted from the start of the piece.
+    /// Offset at which each row ends, counted from the start of the piece. A row without bytes is not stored.
     ends: Vec<u64>,
     /// For each group of rows that were written together, the number of its first row, and the difference between an
     /// offset in the file and the same offset in the piece.
@@ -59,7 +65,31 @@ impl Unfolded {
         self.shared().pieces.get(&key).cloned()
     }
 
-    /// Stores a piece of `rows` rows. `push` appends the bytes of a row, counted from 0, to the buffer.
+    /// States the rows that will be read, each as its source, its number and the number of rows of the source. Replaces
+    /// earlier statements.
+    pub(crate) fn expect(&self, rows: impl Iterator<Item = (u32, u64, u64)>) {
+        let mut expected: HashMap<u32, Vec<u64>> = HashMap::new();
+        for (source, row, all) in rows {
+            let bits = expected.entry(source).or_insert_with(|| vec![0; (all / 64 + 1) as usize]);
+            if let Some(bits) = bits.get_mut((row / 64) as usize) {
+                *bits |= 1 << (row % 64);
+            }
+        }
+        self.shared().expected = Some(expected);
+    }
+
+    /// Returns which of `rows` rows of a source, from `first_row` on, are expected to be read.
+    pub(crate) fn expected(&self, source: u32, first_row: u64, rows: usize) -> Vec<bool> {
+        let shared = self.shared();
+        let Some(expected) = &shared.expected else { return vec![true; rows] };
+        let bits = expected.get(&source).map_or(&[][..], Vec::as_slice);
+        let is_expected =
+            |row: u64| bits.get((row / 64) as usize).is_some_and(|bits| bits >> (row % 64) & 1 == 1);
+        (first_row..first_row + rows as u64).map(is_expected).collect()
+    }
+
+    /// Stores a piece of `rows` rows, and replaces the stored piece of this key. `push` appends the bytes of a row,
+    /// counted from 0, to the buffer, or nothing if the row is not to be stored.
     pub(crate) fn store(
         &self,
         key: PieceKey,
@@ -83,8 +113,10 @@ impl Unfolded {
             }
         }
         let stored = Arc::new(StoredPiece { file, ends, steps });
-        // If two threads have stored the same piece, the first stored piece is kept.
-        Ok(Arc::clone(self.shared().pieces.entry(key).or_insert(stored)))
+        // The new piece is kept even if another thread has stored the piece meanwhile, because it has the row that this
+        // thread reads.
+        self.shared().pieces.insert(key, Arc::clone(&stored));
+        Ok(stored)
     }
 
     /// Returns the file, which is made when the first piece is stored.
@@ -118,13 +150,24 @@ impl Unfolded {
 }
 
 impl StoredPiece {
-    /// Reads the bytes of one row, counted from 0 within the piece.
-    pub(crate) fn read<'b>(&self, row: usize, bytes: &'b mut Vec<u8>) -> Result<&'b [u8]> {
-        let end = *self.ends.get(row).ok_or_else(lost)?;
+    /// Returns the place of a row in the piece, counted from 0.
+    fn place(&self, row: usize) -> Option<Range<u64>> {
+        let end = *self.ends.get(row)?;
         let start = match row.checked_sub(1) {
-            Some(before) => *self.ends.get(before).ok_or_else(lost)?,
+            Some(before) => *self.ends.get(before)?,
             None => 0,
         };
+        Some(start..end)
+    }
+
+    /// Reports whether a row, counted from 0, is stored.
+    pub(crate) fn has(&self, row: usize) -> bool {
+        self.place(row).is_some_and(|place| !place.is_empty())
+    }
+
+    /// Reads the bytes of one row, counted from 0 within the piece.
+    pub(crate) fn read<'b>(&self, row: usize, bytes: &'b mut Vec<u8>) -> Result<&'b [u8]> {
+        let Range { start, end } = self.place(row).ok_or_else(lost)?;
         let step = self.steps.partition_point(|(first_row, _)| *first_row <= row).checked_sub(1);
         let (_, shift) = step.and_then(|step| self.steps.get(step)).ok_or_else(lost)?;
         let out = grown(bytes, (end - start) as usize);
@@ -164,6 +207,9 @@ mod tests {
         store(&unfolded, (1, 7), &second).unwrap();
         let again = store(&unfolded, (0, 0), &first).unwrap();
         assert!(Arc::ptr_eq(&again, &unfolded.get((0, 0)).unwrap()));
+        assert_eq!([0, 1, 2].map(|row| again.has(row)), [true, true, false]);
+        let stored = unfolded.get((1, 7)).unwrap();
+        assert_eq!([0, 1].map(|row| stored.has(row)), [false, true], "a row without bytes is not stored");
         let mut bytes = Vec::new();
         for (key, rows) in [((0, 0), first), ((1, 7), second)] {
             let stored = unfolded.get(key).unwrap();
@@ -172,6 +218,16 @@ mod tests {
             }
             assert!(stored.read(2, &mut bytes).is_err());
         }
+    }
+
+    #[test]
+    fn rows_are_expected_until_others_are_stated() {
+        let unfolded = Unfolded::default();
+        assert_eq!(unfolded.expected(3, 60, 4), [true; 4]);
+        unfolded.expect([(3, 61, 200), (3, 199, 200), (3, 1 << 40, 200), (4, 0, 1)].into_iter());
+        assert_eq!(unfolded.expected(3, 60, 4), [false, true, false, false]);
+        assert_eq!(unfolded.expected(3, 198, 4), [false, true, false, false]);
+        assert_eq!((unfolded.expected(4, 0, 1), unfolded.expected(5, 0, 1)), (vec![true], vec![false]));
     }
 
     /// Several threads store pieces at the same time, so that rows of other pieces lie between the groups of a piece.

@@ -296,6 +296,18 @@ impl Corpus {
         self.read_long(place, scratch)?.into_whole()
     }
 
+    /// States the places of all records that [`read`](Self::read) will probably be called for. Replaces earlier
+    /// statements. Rows of tables that are not among them are read too, but more slowly.
+    pub fn expect_reads(&self, places: impl Iterator<Item = RecordPlace>) {
+        let rows = |source| self.sources.get(source).ok().and_then(|(_, content)| content.rows());
+        let sources = u32::try_from(self.sources().len()).unwrap_or(u32::MAX);
+        // Without a table, nothing is decoded in pieces, and the places need not be found.
+        if (0..sources).any(|source| rows(source).is_some()) {
+            let places = places.filter_map(|place| Some((place.source, place.offset, rows(place.source)?)));
+            self.sources.shared().unfolded.expect(places);
+        }
+    }
+
     /// Reads one record again as [`read`](Self::read) does, but does not load a long text.
     ///
     /// # Errors

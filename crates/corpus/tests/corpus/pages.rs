@@ -4,7 +4,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type as ArrowInt64;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use minwise_corpus::{Output, OutputVerdict, Overwrite, RecordPlace, TableCompression, copy_records};
+use minwise_corpus::{
+    Output, OutputVerdict, Overwrite, RecordPlace, Scratch, TableCompression, copy_records,
+};
 use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection, RowSelector,
 };
@@ -17,7 +19,7 @@ use parquet::schema::types::ColumnPath;
 use proptest::prelude::*;
 
 use crate::parquet::{GroupWriter, column, parquet, rows, texts};
-use crate::support::{Folder, places, scan};
+use crate::support::{Folder, assert_read_again, places, scan};
 
 /// A table whose columns are mostly long: texts of which each is different, some of them null; notes that repeat; texts
 /// in a group that may be null; and texts in lists.
@@ -440,4 +442,22 @@ fn a_stored_page_is_copied_only_if_its_checksum_fits() {
     bytes[at] = b'N';
     let error = copy(&bytes, "b.parquet").unwrap_err().to_string();
     assert!(error.ends_with("row group 0, column `note`: a page does not fit its checksum"), "{error}");
+}
+
+/// Rows that a caller expects to read, and all other rows, are read as they were scanned.
+#[test]
+fn rows_that_nobody_expected_are_read_too() {
+    let folder = Folder::new();
+    folder.write("a.parquet", table(paged()));
+    for step in [1, 10, 1000] {
+        let corpus = folder.open(&["a.parquet"]).unwrap();
+        let records = scan(&corpus, 1 << 20);
+        corpus.expect_reads(places(&records).into_iter().skip(1).step_by(step));
+        let mut scratch = Scratch::new();
+        let expected = records.iter().skip(1).step_by(step).filter(|record| record.code() == "ok");
+        for record in expected {
+            assert_eq!(corpus.read(&record.place, &mut scratch).unwrap().text, record.text());
+        }
+        assert_read_again(&corpus, &records);
+    }
 }

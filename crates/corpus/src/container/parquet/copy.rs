@@ -174,7 +174,7 @@ struct CopyTask<'r, T> {
 
 /// Result of a task.
 enum Copied {
-    Column(WrittenColumn),
+    Column(Box<WrittenColumn>),
     Pages(WrittenPages),
     /// The column does not fit into the memory, and has to be written directly.
     Direct,
@@ -222,7 +222,8 @@ impl<'r, T> Round<'r, T> {
             for ColumnCopy { number, plan } in columns {
                 let Some(plan) = plan else {
                     next(&mut |copied| match copied {
-                        Copied::Column(WrittenColumn { bytes, closed }) => {
+                        Copied::Column(column) => {
+                            let WrittenColumn { bytes, closed } = *column;
                             target.append_column(&bytes, closed).map_err(writing)
                         }
                         Copied::Pages(_) | Copied::Direct => {
@@ -366,7 +367,7 @@ fn copied_column<T>(
         let mut to = get_column_writer(schema.column(task.number), Arc::clone(properties), pages);
         column.copy(&column.rows(task.selection), &mut to)?;
         let closed = to.close()?;
-        Ok(WrittenColumn { bytes: sink.into_inner()?.bytes, closed })
+        Ok(Box::new(WrittenColumn { bytes: sink.into_inner()?.bytes, closed }))
     });
     match copied {
         Err(_) if is_full => Ok(Copied::Direct),

@@ -128,9 +128,9 @@ mod tests {
         assert!(gate.grow(0, 10) && !gate.grow(0, 11));
         gate.release(0);
         assert_eq!(gate.next(), Some(1));
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             let waits = scope.spawn(|| gate.next());
-            std::thread::sleep(std::time::Duration::from_millis(20));
+            thread::sleep(std::time::Duration::from_millis(20));
             assert!(!waits.is_finished(), "6 and 20 bytes are more than 10");
             gate.release(1);
             assert_eq!(waits.join().unwrap(), Some(2));

@@ -73,7 +73,8 @@ impl<'o> TableFile<'o> {
     pub(super) fn new(out: &'o mut Output, schema: TypePtr, properties: WriterPropertiesPtr) -> Result<Self> {
         let mut sink = TrackedWrite::new(FileSink { out, is_last: false, failed: Arc::default() });
         sink.write_all(MAGIC)?;
-        let group = GroupInProgress { begin: MAGIC.len() as i64, ..GroupInProgress::default() };
+        let group =
+            GroupInProgress { begin: (MAGIC.len() as u64).cast_signed(), ..GroupInProgress::default() };
         let schema = Arc::new(SchemaDescriptor::new(schema));
         let (groups, column_indexes, offset_indexes) = (vec![], vec![], vec![]);
         Ok(Self { sink, schema, properties, groups, column_indexes, offset_indexes, group })
@@ -85,7 +86,7 @@ impl<'o> TableFile<'o> {
     }
 
     fn at(&self) -> i64 {
-        self.sink.bytes_written() as i64
+        (self.sink.bytes_written() as u64).cast_signed()
     }
 
     /// Returns the next column of the row group.

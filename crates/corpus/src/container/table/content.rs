@@ -1,6 +1,7 @@
 //! Reads a table, as the content of a source.
 
 use std::any::Any;
+use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
 
@@ -73,12 +74,22 @@ impl<F: TableFormat> Content for OpenTable<F> {
         let key = (place.source, piece);
         let rows = self.piece_rows(piece);
         let number = (place.offset - rows.start) as usize;
-        let stored = if let Some(stored) = unfolded.get(key) {
-            stored
+        let before = unfolded.get(key);
+        let stored = if let Some(stored) = before.as_ref().filter(|stored| stored.has(number)) {
+            Arc::clone(stored)
         } else {
             let rows = self.form.load(&reader, piece, rows)?;
+            // A piece of which an unexpected row is read is stored as a whole, because more such rows may follow.
+            let mut expected = unfolded.expected(place.source, rows.first_row, rows.len());
+            if before.is_some() || expected.get(number) != Some(&true) {
+                expected.fill(true);
+            }
             let limit = handle.options().record_limit();
-            unfolded.store(key, rows.len(), |row, bytes| rows.row(row, limit).push_to(bytes))?
+            unfolded.store(key, rows.len(), |row, bytes| {
+                if expected.get(row) == Some(&true) {
+                    rows.row(row, limit).push_to(bytes);
+                }
+            })?
         };
         let options = handle.options();
         let bytes = stored.read(number, &mut scratch.bytes)?;

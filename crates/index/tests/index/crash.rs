@@ -141,7 +141,7 @@ fn every_acknowledged_document_survives() {
 /// Number of documents per change that is large enough to load its rows.
 const LARGE: u64 = 5000;
 /// Number of large changes after which a new index is made, because each kill checks all documents.
-const LARGE_CHANGES: u64 = 5;
+const LARGE_CHANGES: u64 = 3;
 
 fn large_change(number: u64) -> Vec<NewDocument> {
     let document = |at| document(&format!("{number}-{at}"), &text(number * LARGE + at, 7));

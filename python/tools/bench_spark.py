@@ -219,7 +219,7 @@ OURS = ("minwise.spark", "by tasks", "without driver")
 BOUNDS = [
     ("default", "MinHashLSH", "minwise.spark", False, 5),
     ("default", "MinHashLSH", "by tasks", False, 5),
-    ("default", "by hand", "minwise.spark", True, 3),
+    ("default", "by hand", "minwise.spark", True, 4),
     ("default", "by hand", "by tasks", True, 2),
     ("short", "by hand", "minwise.spark", True, 5),
     ("short", "by hand", "by tasks", True, 2),

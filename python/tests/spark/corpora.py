@@ -202,7 +202,7 @@ def assert_same(found: Decided, expected: Decided) -> None:
 
 #: Columns of all kinds that can order rows, as expressions of a row number `n`.
 KINDS = {
-    "date": "date_add(date'1969-12-30', n div 9)",
+    "date": "date_add(date'1969-12-30', cast(n / 9 as int))",
     "truth": "n % 2 = 0",
     "time": "timestamp_micros(cast(n as bigint) * 1000003)",
     "local": "cast(timestamp_micros(cast(n as bigint) * 1000003) as timestamp_ntz)",

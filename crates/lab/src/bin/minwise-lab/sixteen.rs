@@ -23,6 +23,8 @@ const RUNS: usize = 3;
 /// Interval at which the memory of a run is read.
 const LOOK: Duration = Duration::from_millis(5);
 const GIGABYTE: f64 = 1e9;
+/// Name of the thread of the command that commits documents to an archive.
+const COMMIT: &str = "commit";
 
 /// Sizes of the corpora.
 struct CorpusSizes {
@@ -62,6 +64,8 @@ const SMALL: CorpusSizes = CorpusSizes {
 struct Finished {
     seconds: f64,
     peak_bytes: u64,
+    /// CPU time of the thread that commits documents.
+    commit_seconds: f64,
 }
 
 struct SpeedTable {
@@ -240,7 +244,12 @@ impl SpeedTable {
         let added =
             self.timed(&["index", "add", &archive.to_string_lossy(), &pages.to_string_lossy(), "-q"], &[0])?;
         let speed = self.scale.pages as f64 / added.seconds;
-        let measured = format!("{speed:.0} documents/s, {:.2} s", added.seconds);
+        let serial = 1e6 * added.commit_seconds / self.scale.pages as f64;
+        let measured = format!(
+            "{speed:.0} documents/s, {:.2} s, peak {:.0} MB; the committing thread takes {serial:.1} µs per document",
+            added.seconds,
+            added.peak_bytes as f64 / 1e6
+        );
         self.row("`index add`, documents of 2 kB", &measured, "100000 documents/s", speed >= 1e5)?;
         let files = self.path("files");
         fs_err::create_dir_all(&files)?;
@@ -303,8 +312,8 @@ impl SpeedTable {
             .stderr(File::create(&log)?.into_file())
             .spawn()
             .map_err(|error| failed(&error))?;
-        let status = format!("/proc/{}/status", child.id());
-        let mut peak_bytes = 0;
+        let process = PathBuf::from(format!("/proc/{}", child.id()));
+        let (status, mut peak_bytes, mut commit_seconds) = (process.join("status"), 0, 0.0);
         let code = loop {
             if let Some(code) = child.try_wait()? {
                 break code;
@@ -313,13 +322,16 @@ impl SpeedTable {
             if let Ok(status) = fs_err::read_to_string(&status) {
                 peak_bytes = peak_bytes.max(peak_of(&status).unwrap_or(0));
             }
+            if let Some(seconds) = seconds_of_thread(&process, COMMIT) {
+                commit_seconds = seconds;
+            }
             std::thread::sleep(LOOK);
         };
         let seconds = started.elapsed().as_secs_f64();
         if !code.code().is_some_and(|code| codes.contains(&code)) {
             return Err(failed(&fs_err::read_to_string(&log)?));
         }
-        Ok(Finished { seconds, peak_bytes })
+        Ok(Finished { seconds, peak_bytes, commit_seconds })
     }
 
     fn made(&self, name: &str, documents: u64, words: u64) -> Result<PathBuf, LabFailure> {
@@ -381,6 +393,18 @@ fn peak_of(status: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }
 
+/// Returns the CPU time of a thread of a process, given the folder of the process in `/proc` and the name of the thread.
+fn seconds_of_thread(process: &Path, name: &str) -> Option<f64> {
+    let threads = fs_err::read_dir(process.join("task")).ok()?;
+    let is_named =
+        |folder: &Path| fs_err::read_to_string(folder.join("comm")).is_ok_and(|comm| comm.trim() == name);
+    let folder = threads.flatten().map(|thread| thread.path()).find(|folder| is_named(folder))?;
+    // The first number is the CPU time in nanoseconds.
+    let nanoseconds =
+        fs_err::read_to_string(folder.join("schedstat")).ok()?.split(' ').next()?.parse::<u64>().ok()?;
+    Some(nanoseconds as f64 / 1e9)
+}
+
 /// Compresses a file as frames of 16 MiB each, as pipelines of `pzstd` and `split` do.
 fn write_frames(from: &Path, to: &Path) -> Result<(), LabFailure> {
     let bytes = fs_err::read(from)?;
@@ -394,6 +418,23 @@ fn write_frames(from: &Path, to: &Path) -> Result<(), LabFailure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_time_of_a_thread_is_read_by_its_name() {
+        let working = || {
+            let started = Instant::now();
+            while started.elapsed() < 2 * LOOK {
+                std::hint::black_box(0);
+            }
+            seconds_of_thread(Path::new("/proc/self"), "a worker")
+        };
+        let worker = std::thread::Builder::new().name("a worker".to_owned()).spawn(working).unwrap();
+        let seconds = worker.join().unwrap();
+        if cfg!(target_os = "linux") {
+            assert!(seconds.is_some_and(|seconds| seconds > 0.0 && seconds < 60.0), "{seconds:?}");
+        }
+        assert_eq!(seconds_of_thread(Path::new("/proc/self"), "no such worker"), None);
+    }
 
     #[test]
     fn the_peak_is_read_from_the_status_of_a_process() {

@@ -259,7 +259,7 @@ impl Error {
             ErrorKind::Stopped { .. } => {
                 "close it, see that there is room on the disk, and open it again".into()
             }
-            ErrorKind::Io { .. }
+            ErrorKind::Io { action: "read", .. }
                 if self.io_error().is_some_and(|e| e.kind() == io::ErrorKind::NotADirectory) =>
             {
                 "an archive is a folder: name one that does not exist yet, or an empty one".into()

@@ -12,7 +12,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::basic::{Compression, Encoding, GzipLevel, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
-use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnPath;
@@ -48,7 +48,12 @@ fn text_of(row: usize) -> Option<String> {
 /// Writes a row group of the table, with the rows `begin..end`.
 fn group(group: &mut GroupWriter<'_, '_>, begin: usize, end: usize) {
     let numbers = || begin..end;
-    column::<Int64Type>(group, &numbers().map(|row| row as i64).collect::<Vec<_>>(), None, None);
+    column::<Int64Type>(
+        group,
+        &numbers().map(|row| (row as u64).cast_signed()).collect::<Vec<_>>(),
+        None,
+        None,
+    );
     let long_texts: Vec<Option<String>> = numbers().map(text_of).collect();
     texts(group, &long_texts.iter().map(Option::as_deref).collect::<Vec<_>>());
     let values: Vec<ByteArray> = numbers().map(|row| ByteArray::from(&*long(row % 5))).collect();
@@ -113,8 +118,11 @@ fn settings() -> Vec<(String, WriterPropertiesBuilder)> {
     settings
 }
 
+/// Name of a choice of rows, and whether a row is chosen.
+type Choice = (&'static str, fn(usize) -> bool);
+
 /// Choices of rows, some of which leave pages as they are.
-const CHOICES: [(&str, fn(usize) -> bool); 13] = [
+const CHOICES: [Choice; 13] = [
     ("all", |_| true),
     ("none", |_| false),
     ("not the first", |row| row != 0),
@@ -147,8 +155,8 @@ fn assert_sound(folder: &Folder, name: &str) {
         let mut end = group.file_offset().unwrap();
         for (column, chunk) in group.columns().iter().enumerate() {
             let (begin, len) = chunk.byte_range();
-            assert_eq!(begin as i64, end, "columns are adjacent");
-            end = (begin + len) as i64;
+            assert_eq!(begin.cast_signed(), end, "columns are adjacent");
+            end = (begin + len).cast_signed();
             let pages = index[column].page_locations();
             assert_eq!(pages[0].first_row_index, 0);
             assert_eq!(pages[0].offset, chunk.data_page_offset());
@@ -172,7 +180,7 @@ fn assert_sound(folder: &Folder, name: &str) {
             }
         }
     }
-    let rows: i64 = metadata.row_groups().iter().map(|group| group.num_rows()).sum();
+    let rows: i64 = metadata.row_groups().iter().map(RowGroupMetaData::num_rows).sum();
     assert_eq!(metadata.file_metadata().num_rows(), rows);
 }
 
@@ -216,8 +224,10 @@ fn a_copy_has_the_chosen_rows_however_pages_are_written() {
             assert_sound(&folder, &out);
             let some: Vec<usize> = (0..numbers.len()).step_by(9).collect();
             if let [_, ..] = some[..] {
-                let expected: Vec<(i64, Option<String>)> =
-                    some.iter().map(|at| (numbers[*at] as i64, text_of(numbers[*at]))).collect();
+                let expected: Vec<(i64, Option<String>)> = some
+                    .iter()
+                    .map(|at| ((numbers[*at] as u64).cast_signed(), text_of(numbers[*at])))
+                    .collect();
                 assert_eq!(sought(&folder, &out, &some), expected, "{name}, {choice}");
             }
             // The copy is read and copied again by our own reader.

@@ -248,12 +248,11 @@ impl KeyPart {
     /// Returns the buckets that have the keys of the part, if keys are divided into buckets by their first `bits` bits.
     /// If a bucket is larger than the part, it also has other keys.
     pub(crate) fn buckets(self, bits: u32) -> Range<u64> {
-        match bits.checked_sub(self.bits) {
-            Some(more) => self.number << more..(self.number + 1) << more,
-            None => {
-                let bucket = self.number >> (self.bits - bits);
-                bucket..bucket + 1
-            }
+        if let Some(more) = bits.checked_sub(self.bits) {
+            self.number << more..(self.number + 1) << more
+        } else {
+            let bucket = self.number >> (self.bits - bits);
+            bucket..bucket + 1
         }
     }
 }

@@ -85,7 +85,7 @@ impl CommitTime {
         let (start, cpu) = (Instant::now(), cpu_time());
         index.commit(batch, threads)?;
         self.wall += start.elapsed();
-        self.cpu += cpu_time() - cpu;
+        self.cpu += cpu_time().saturating_sub(cpu);
         Ok(())
     }
 }

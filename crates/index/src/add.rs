@@ -526,7 +526,7 @@ impl Index {
             })
         })?;
         // A failure to count is ignored, because the documents are acknowledged and the next change counts them.
-        if counted.and_then(|table| self.replace_frequencies(writer, table)).is_err() {
+        if counted.and_then(|table| self.replace_frequencies(writer, &table)).is_err() {
             writer.pending = window;
         }
         Ok(())
@@ -598,12 +598,12 @@ impl Index {
     }
 
     /// Commits a table of frequencies that counts all documents.
-    fn replace_frequencies(&self, writer: &mut WriteState, table: CommonFrequencies) -> Result<()> {
+    fn replace_frequencies(&self, writer: &mut WriteState, table: &CommonFrequencies) -> Result<()> {
         let mut state = writer.state;
         state.counted = state.next;
         state.sequence += 1;
         let mut change = self.store.change();
-        self.put_frequencies(&mut change, &table)?;
+        self.put_frequencies(&mut change, table)?;
         self.acknowledge(writer, change, state, PendingCounts::Dropped)
     }
 

@@ -77,7 +77,9 @@ mod tests {
             let pair = |at: u64| [at, at + (1 << 32)].map(|at| (fmix64(at) % u64::from(members)) as u32);
             let pairs: Vec<[u32; 2]> = (0..u64::from(members) * 2 / 3).map(pair).collect();
             let mut expected = Forest::new(members as usize);
-            pairs.iter().for_each(|&[a, b]| expected.join(a, b));
+            for &[a, b] in &pairs {
+                expected.join(a, b);
+            }
             let shared = SharedForest::new(members as usize);
             thread::scope(|scope| {
                 for thread in 0..4 {

@@ -471,16 +471,7 @@ impl<'a> Desk<'a> {
         }
         let empty = || DocumentColumns::new(self.tools.shape(&self.plan.key.keep));
         let room = self.plan.memory.room(self.plan.threads, documents.len());
-        if !documents.is_stored() {
-            // The first documents take as much memory as two segments on their way to disk, so they are written before
-            // others are taken in.
-            let share = room.segment() as f64 / self.most_bytes as f64;
-            let expected = (documents.held_len() as f64 * share * 1.1) as usize;
-            let columns = documents.take_held(empty());
-            self.spill.write(columns, self.plan.threads)?;
-            // From now on all documents are moved to disk, and smaller segments leave more memory for later stages.
-            documents.reserve(expected);
-        } else {
+        if documents.is_stored() {
             let held = documents.held_len();
             let columns = documents.take_held(empty());
             // A list of two segments and the documents that are being collected take about as much memory as all
@@ -492,6 +483,15 @@ impl<'a> Desk<'a> {
                 Some(emptied) => documents.fill_again(emptied),
                 None => documents.reserve(held + held / 8),
             }
+        } else {
+            // The first documents take as much memory as two segments on their way to disk, so they are written before
+            // others are taken in.
+            let share = room.segment() as f64 / self.most_bytes as f64;
+            let expected = (documents.held_len() as f64 * share * 1.1) as usize;
+            let columns = documents.take_held(empty());
+            self.spill.write(columns, self.plan.threads)?;
+            // From now on all documents are moved to disk, and smaller segments leave more memory for later stages.
+            documents.reserve(expected);
         }
         self.most_bytes = self.most_bytes.min(room.segment());
         Ok(())

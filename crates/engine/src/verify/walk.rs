@@ -177,7 +177,9 @@ impl Walk<'_> {
                 Ok::<_, Error>(decided)
             };
             parallel::in_order(loads.len(), plan.threads, seat, work, |decided| {
-                decided.into_iter().for_each(|(number, decided)| delivery.put(number, decided));
+                for (number, decided) in decided {
+                    delivery.put(number, decided);
+                }
                 Ok(())
             })?;
             delivery.finish();

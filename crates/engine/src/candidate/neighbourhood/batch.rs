@@ -313,8 +313,11 @@ mod tests {
     /// Every neighbourhood is in one range, and ranges have about as many documents as a cell should have.
     #[test]
     fn threads_load_cells() {
-        let groups: Vec<Vec<u32>> =
-            (0..300).map(|at| 2 * at..2 * at + 2).chain([600..1000]).map(Iterator::collect).collect();
+        let groups: Vec<Vec<u32>> = (0..300)
+            .map(|at| 2 * at..2 * at + 2)
+            .chain(std::iter::once(600..1000))
+            .map(Iterator::collect)
+            .collect();
         let groups: Vec<&[u32]> = groups.iter().map(|group| &group[..]).collect();
         let candidates = of_bands(&[&groups, &groups], 1000);
         let loads = candidates.loads(&(3..301));

@@ -132,7 +132,7 @@ impl CellGroups {
             let mut spread = vec![0; begin as usize];
             for (&cell, (_, group)) in buffers.cells.iter().zip(groups_in(words)) {
                 let end = &mut ends[cell as usize];
-                let out = &mut spread[*end as usize..][..1 + group.len()];
+                let out = &mut spread[*end as usize..][..=group.len()];
                 out[0] = group.len() as u32;
                 for (out, &place) in out[1..].iter_mut().zip(group) {
                     *out = slots[place as usize];

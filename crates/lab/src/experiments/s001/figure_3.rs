@@ -158,6 +158,11 @@ const MODULAR: usize = 0;
 const MULTIPLICATIVE: usize = 1;
 const MURMUR: usize = 2;
 
+/// Returns the position of a family at a length among all that are measured.
+fn way(length: usize, family: usize) -> usize {
+    length * FAMILIES.len() + family
+}
+
 /// Measures the time to fill a signature matrix, by family and length. Times are divided by that of multiplicative
 /// functions at the first length.
 fn time(context: &Context<'_>, settings: &Settings) -> Result<Timed> {
@@ -180,7 +185,6 @@ fn time(context: &Context<'_>, settings: &Settings) -> Result<Timed> {
     }
     let ways: Vec<&dyn Fn() -> Vec<u64>> = ways.iter().map(|way| &**way).collect();
     let rounds = Rounds::take(settings.rounds, &ways);
-    let way = |length: usize, family: usize| length * FAMILIES.len() + family;
     let first = way(0, MULTIPLICATIVE);
 
     let mut table = Table::new(
@@ -218,7 +222,13 @@ fn time(context: &Context<'_>, settings: &Settings) -> Result<Timed> {
         Axis::linear("time, over multiplicative at the first length"),
         FAMILIES.iter().enumerate().map(curve).collect(),
     );
-    let lengths = settings.lengths.len();
+    let checks = checks(&rounds, &distinct);
+    Ok(Timed { table, chart: noted(picture, BARS), checks })
+}
+
+/// Checks the sentences about times. `distinct` has the number of distinct shingles at each length.
+fn checks(rounds: &Rounds, distinct: &[usize]) -> Vec<Check> {
+    let lengths = distinct.len();
     let count = |holds: &dyn Fn(usize) -> bool| (0..lengths).filter(|&at| holds(at)).count();
     let half = count(&|at| {
         [MULTIPLICATIVE, MURMUR]
@@ -236,7 +246,7 @@ fn time(context: &Context<'_>, settings: &Settings) -> Result<Timed> {
     let grows = distinct.windows(2).all(|pair| pair[0] < pair[1]);
     let shown = distinct.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let other_code = "the functions are this library's, on another machine";
-    let checks = vec![
+    vec![
         Check::shape("there are more distinct shingles with each length", shown, "growth", grows)
             .because("each character more takes one shingle from every document"),
         Check::clock(
@@ -268,6 +278,5 @@ fn time(context: &Context<'_>, settings: &Settings) -> Result<Timed> {
             same * 10 >= lengths * 9,
         )
         .because(other_code),
-    ];
-    Ok(Timed { table, chart: noted(picture, BARS), checks })
+    ]
 }

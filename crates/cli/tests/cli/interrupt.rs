@@ -128,6 +128,10 @@ fn ctrl_c_after_a_line_on_standard_output_says_that_it_is_incomplete() {
     let incomplete = "standard output is incomplete";
     let no_file = "standard output is incomplete, and no file was written";
     let resume = "\nhint: a run with `--work DIR` can be continued with `--resume`\n";
+    // The engine of an archive removes old versions of its own files when the archive is opened.
+    let names = |desk: &Desk| -> Vec<String> {
+        desk.names().into_iter().filter(|name| !name.starts_with("archive/store/")).collect()
+    };
     for (arguments, message, hint) in [
         ("pairs copies.jsonl", incomplete, ""),
         ("pairs copies.jsonl -o -", incomplete, ""),
@@ -138,7 +142,7 @@ fn ctrl_c_after_a_line_on_standard_output_says_that_it_is_incomplete() {
         ("index list archive", incomplete, ""),
         ("index export archive", incomplete, ""),
     ] {
-        let before = desk.names();
+        let before = names(&desk);
         let mut child = start(&desk, arguments);
         drop(child.stdin.take());
         let mut lines = BufReader::new(child.stdout.take().unwrap());
@@ -156,7 +160,7 @@ fn ctrl_c_after_a_line_on_standard_output_says_that_it_is_incomplete() {
         // A warning about many pairs may come first.
         let expected = format!("error: interrupted: {message}\n{hint}");
         assert!(printed.ends_with(&expected), "{arguments}: {printed}");
-        assert_eq!(desk.names(), before, "{arguments}");
+        assert_eq!(names(&desk), before, "{arguments}");
     }
 }
 

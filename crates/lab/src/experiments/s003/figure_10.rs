@@ -41,7 +41,7 @@ struct Expected {
 }
 
 /// Registers compared on average for one threshold, and for the pairs of one data set.
-struct Compared {
+struct ComparedRegisters {
     threshold: f64,
     pairs: String,
     /// Statistics of simulated pairs, and the average by the library; `None` for pairs of the data.
@@ -124,7 +124,7 @@ fn compared(
     settings: &Settings,
     filters: &[Filter],
     pairs: &[Vec<Vec<bool>>],
-) -> Result<Vec<Compared>> {
+) -> Result<Vec<ComparedRegisters>> {
     let similarities = of_data(context)?;
     let cells: Vec<(usize, usize)> = (0..filters.len())
         .flat_map(|filter| (0..settings.spreads.len()).map(move |spread| (filter, spread)))
@@ -133,7 +133,7 @@ fn compared(
         let (filter, threshold) = (&filters[filter], settings.thresholds[filter]);
         let counts: Vec<f64> = pairs[spread].iter().map(|pair| until_decided(filter, pair) as f64).collect();
         let library = pairs[spread].iter().map(|pair| by_library(filter, pair) as f64).sum::<f64>();
-        Compared {
+        ComparedRegisters {
             threshold,
             pairs: settings.spreads[spread].name().to_owned(),
             simulated: Some((TrialStatistics::of(&counts), library / counts.len() as f64)),
@@ -144,7 +144,7 @@ fn compared(
         }
     });
     let of_space = similarities.iter().flat_map(|similarities| {
-        filters.iter().zip(&settings.thresholds).map(|(filter, &threshold)| Compared {
+        filters.iter().zip(&settings.thresholds).map(|(filter, &threshold)| ComparedRegisters {
             threshold,
             pairs: SPACE_NAME.to_owned(),
             simulated: None,
@@ -155,7 +155,7 @@ fn compared(
 }
 
 /// Checks the statements of section 6.4 by counted registers.
-fn sentences(settings: &Settings, published: &Published, rows: &[Compared]) -> [Check; 2] {
+fn sentences(settings: &Settings, published: &Published, rows: &[ComparedRegisters]) -> [Check; 2] {
     let at = |threshold: f64, spread: SimilaritySpread| {
         let row = rows.iter().find(|row| row.threshold == threshold && row.pairs == spread.name());
         row.map_or(f64::NAN, |row| row.exact)
@@ -185,12 +185,12 @@ fn sentences(settings: &Settings, published: &Published, rows: &[Compared]) -> [
     ]
 }
 
-fn picture(settings: &Settings, rows: &[Compared]) -> Chart {
+fn picture(settings: &Settings, rows: &[ComparedRegisters]) -> Chart {
     let mut names: Vec<&str> = settings.spreads.iter().map(|spread| spread.name()).collect();
     names.extend(rows.iter().any(|row| row.pairs == SPACE_NAME).then_some(SPACE_NAME));
     let series = names.into_iter().map(|name| {
         let here = || rows.iter().filter(move |row| row.pairs == name);
-        let point = |row: &Compared| {
+        let point = |row: &ComparedRegisters| {
             let (compared, _) = row.simulated?;
             let bar = 2.0 * (compared.variance / settings.pairs as f64).sqrt();
             let error = Some((compared.mean - bar, compared.mean + bar));

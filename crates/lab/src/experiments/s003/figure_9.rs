@@ -43,7 +43,7 @@ const SUMMED: f64 = 1e-5;
 type Rates = (f64, f64);
 
 /// Rates of one data set, in the order of the looks.
-struct Column {
+struct SpreadColumn {
     name: String,
     /// Rates of simulated pairs; `None` for pairs of the data, whose similarities are known.
     simulated: Option<Vec<Rates>>,
@@ -61,13 +61,13 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
             filter.looks().first().copied().context("a look that decides something")
         })
         .collect::<Result<Vec<Look>>>()?;
-    let mut columns: Vec<Column> = context.map(&settings.spreads, |&spread| Column {
+    let mut columns: Vec<SpreadColumn> = context.map(&settings.spreads, |&spread| SpreadColumn {
         name: spread.name().to_owned(),
         simulated: Some(simulated(context, &settings, spread, &looks)),
         exact: looks.iter().map(|look| exact(spread, look)).collect(),
     });
     if let Some(similarities) = of_data(context)? {
-        columns.push(Column {
+        columns.push(SpreadColumn {
             name: "space".to_owned(),
             simulated: None,
             exact: looks.iter().map(|look| of_similarities(&similarities, look)).collect(),
@@ -141,7 +141,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
 
 /// Checks the source's statements about its own data and about the other data sets. A data set or a threshold without
 /// a column is an error, because its statement would otherwise go unchecked.
-fn shapes(expected: &Expected, columns: &[Column]) -> Result<Vec<Check>> {
+fn shapes(expected: &Expected, columns: &[SpreadColumn]) -> Result<Vec<Check>> {
     let first = |spread: SimilaritySpread, threshold: f64| -> Result<Rates> {
         let column = columns
             .iter()
@@ -188,7 +188,7 @@ fn shapes(expected: &Expected, columns: &[Column]) -> Result<Vec<Check>> {
 }
 
 /// Returns the curves of one data set: rejected and accepted pairs for each threshold.
-fn series(expected: &Expected, looks: &[Look], column: &Column, pairs: f64) -> Vec<Series> {
+fn series(expected: &Expected, looks: &[Look], column: &SpreadColumn, pairs: f64) -> Vec<Series> {
     let mut thresholds: Vec<f64> = expected.rows.iter().map(|row| row.threshold).collect();
     thresholds.dedup();
     let mut series = vec![];
@@ -273,13 +273,13 @@ mod tests {
         let printed = || Printed::try_from("0.5".to_owned()).unwrap();
         let row = |threshold| Row { threshold, look: 100, lower: printed(), upper: printed() };
         let all = [SimilaritySpread::Uniform, SimilaritySpread::Gaussian, SimilaritySpread::Funds];
-        let column = |spread: &SimilaritySpread| Column {
+        let column = |spread: &SimilaritySpread| SpreadColumn {
             name: spread.name().to_owned(),
             simulated: None,
             exact: vec![(0.5, 0.5); 2],
         };
         let expected = Expected { rows: vec![row(0.8), row(0.3)] };
-        let columns = || all.iter().map(column).collect::<Vec<Column>>();
+        let columns = || all.iter().map(column).collect::<Vec<SpreadColumn>>();
         assert_eq!(shapes(&expected, &columns()).unwrap().len(), 6);
         for missing in all.map(SimilaritySpread::name) {
             let mut columns = columns();

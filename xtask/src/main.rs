@@ -43,6 +43,7 @@ cargo x test-wheels        the wheels of the Python package, which `test --long`
 cargo x test-spark         the Spark job only
 cargo x lint               formatting, clippy, documentation, features, headers, direction of the data flow, names of types, `docs --check`, words
 cargo x lint words         only the sentences, the messages of new commits, and all links and references
+cargo x sentences comments|pages COUNT SEED  random sentences of comments, or of help, messages and pages, for a reader to judge
 cargo x docs [--check]     draw the pictures of docs/concepts, list all commands, describe the API and check what all pages point to
 cargo x pictures           take the pictures of README and guides anew, in Chromium
 cargo x dist               target/dist/minwise-VERSION-TARGET.tar.gz: a static binary, completions and manual pages; tried in an empty root
@@ -106,6 +107,7 @@ fn task(args: &[&str]) -> Result<bool> {
 fn other_task(args: &[&str]) -> Result<()> {
     match args {
         ["check"] => cargo(&["check", "--workspace", "--all-targets"]),
+        ["sentences", readers, count, seed] => words::print_sample(readers, count, seed),
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
         ["pictures"] => browser::BrowserTests::default().take_pictures(),

@@ -4,6 +4,7 @@
 mod commits;
 mod passages;
 mod rules;
+mod sample;
 
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,7 @@ use anyhow::{Result, ensure};
 
 pub use commits::check as commits;
 use passages::{Kind, Language, Passage};
+pub use sample::print as print_sample;
 
 use crate::run::root;
 
@@ -28,7 +30,7 @@ pub fn check() -> Result<()> {
     let (mut wrong, mut sentences) = (vec![], 0);
     for file in files()? {
         let Some(language) = Language::of(&file) else { continue };
-        let name = file.strip_prefix(root()).unwrap_or(&file).to_string_lossy().replace('\\', "/");
+        let name = name_of(&file);
         let text = fs_err::read_to_string(&file)?;
         let mut passages = passages::of(&text, language);
         passages.retain(|passage| name != EXAMPLES || passage.kind != Kind::Message);
@@ -67,6 +69,11 @@ fn shortened(sentence: &str) -> String {
         shown.push('…');
     }
     shown
+}
+
+/// Returns the path of a file below the root of the repository, with `/`.
+fn name_of(file: &Path) -> String {
+    file.strip_prefix(root()).unwrap_or(file).to_string_lossy().replace('\\', "/")
 }
 
 /// Returns all files that may have texts, in a fixed order.

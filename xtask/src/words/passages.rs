@@ -54,8 +54,9 @@ impl Language {
 /// Returns the passages of a file, in the order of their lines.
 pub fn of(text: &str, language: Language) -> Vec<Passage> {
     match language {
-        Language::Rust => of_slashes(text).into_iter().chain(of_strings(text)).collect(),
-        Language::JavaScript => of_slashes(text),
+        Language::Rust | Language::JavaScript => {
+            of_slashes(text).into_iter().chain(of_strings(text)).collect()
+        }
         Language::Python => of_python(text),
         Language::Toml => of_hashes(text).into_iter().chain(of_values(text)).collect(),
         Language::Markdown => {
@@ -208,7 +209,7 @@ fn of_hashes(text: &str) -> Vec<Passage> {
     builder.finish()
 }
 
-/// Reads the strings in the code of Rust, line by line. A string continues in the next line after a `\`.
+/// Reads the strings in double quotes in code, line by line. A string continues in the next line after a `\`.
 fn of_strings(text: &str) -> Vec<Passage> {
     let mut passages = vec![];
     let mut is_inside = false;
@@ -314,8 +315,11 @@ mod tests {
         let python = "\"\"\"Head.\n\nMore\nlines.\n>>> try:\n...     a. b\n\"\"\"\n# A comment.\nx = 1\n\"\"\"One line.\"\"\"\n";
         let expected = [(1, "Head."), (3, "More lines."), (8, "A comment."), (10, "One line.")];
         assert_eq!(texts(python, Language::Python), owned(&expected));
-        let script = "/** Draws\n * a line. */\nlet a; // why\n";
-        assert_eq!(texts(script, Language::JavaScript), owned(&[(1, "Draws a line."), (3, "why")]));
+        let script = "/** Draws\n * a line. */\nlet a; // why\nb(\"of the page\");\n";
+        assert_eq!(
+            texts(script, Language::JavaScript),
+            owned(&[(1, "Draws a line."), (3, "why"), (4, "of the page")])
+        );
         let style = "/* Two\n   lines. */\na { color: red; }\n/* Three. */\n";
         assert_eq!(texts(style, Language::JavaScript), owned(&[(1, "Two lines."), (4, "Three.")]));
         let toml = "# A key.\n# More.\na = 'b c'\n";

@@ -94,8 +94,8 @@ impl Screen {
         rows: &RowLayout,
     ) -> Result<Self, Error> {
         let shuffle = register_order(method);
-        // If registers of a sketch are copies of one another, their bits depend on one another too. A law for this is
-        // known only for whole registers.
+        // If registers of a sketch are copies of one another, their bits depend on one another too. A distribution for
+        // this is known only for whole registers.
         let filters: Vec<(Filter, ValueLayout)> = match rows.bit_rows() {
             Some(_) if shuffle.is_some() => vec![],
             Some(bits) => {

@@ -2,8 +2,8 @@
 //! the neighbourhoods.
 //!
 //! ```text
-//! batches ─→ large neighbourhoods, one by one, each with all threads ─┐
-//!         └→ cells of small ones, one thread each ────────────────────┴→ Delivery, in order ─→ Receive
+//! stretches ─→ large neighbourhoods, one by one, each with all threads ─┐
+//!           └→ cells of small ones, one thread each ────────────────────┴→ Delivery, in order ─→ Receive
 //! ```
 
 use std::collections::BTreeMap;
@@ -142,7 +142,7 @@ impl Walk<'_> {
         let empty = Verification::new(plan);
         let visit = BatchVisit { walk: *self, empty: &empty, bench: &bench, loader: &loader, decide };
         let is_large = |number: usize| plan.threads > 1 && candidates.text_bytes(number) > LARGE_BYTES;
-        for numbers in candidates.batches(verified.next, plan.work.is_some()) {
+        for numbers in candidates.stretches(verified.next, plan.work.is_some()) {
             let mut delivery =
                 Delivery { large: BTreeMap::new(), verified: &mut verified, receive: &mut *receive };
             let mut common = seat();

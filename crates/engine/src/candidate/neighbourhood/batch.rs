@@ -16,13 +16,13 @@ use crate::error::Error;
 const SHELF_BYTES: u64 = 48;
 /// Number of bytes per document on a shelf.
 const MEMBER_BYTES: u64 = 8;
-/// Number of bytes of text after which a resumable run ends a batch. The end of a batch is a checkpoint.
+/// Minimum number of bytes of text that a stretch between two checkpoints of a resumable run may have.
 const CHECKPOINT_BYTES: u64 = 256 << 20;
-/// The text of a batch ends it only above [`CHECKPOINT_BYTES`], and only above all text divided by this number, because
-/// writing more checkpoints would take too long.
+/// Approximate maximum number of checkpoints of a run: a stretch may have 1/64 of all text, because more checkpoints
+/// would take too long.
 const CHECKPOINTS: u64 = 64;
 
-/// Neighbourhoods that are loaded together.
+/// Neighbourhoods of one cell that one thread loads together.
 #[derive(Debug)]
 pub(crate) struct NeighbourhoodBatch<'a> {
     candidates: &'a Candidates,
@@ -45,31 +45,32 @@ enum LoadedMeetings {
 }
 
 impl Candidates {
-    /// Splits the neighbourhoods from number `first` on into batches. With `checkpoints`, a batch ends after a certain
-    /// amount of text, so that a killed run loses little work. Otherwise there is one batch.
-    pub(crate) fn batches(&self, first: usize, checkpoints: bool) -> Vec<Range<usize>> {
-        let mut batches: Vec<Range<usize>> = vec![];
+    /// Splits the neighbourhoods from number `first` on into stretches. With `checkpoints`, a stretch ends after a
+    /// certain amount of text, and the run writes a checkpoint there, so that a killed run loses little work. Otherwise
+    /// there is one stretch.
+    pub(crate) fn stretches(&self, first: usize, checkpoints: bool) -> Vec<Range<usize>> {
+        let mut stretches: Vec<Range<usize>> = vec![];
         let mut text = 0;
         let most_text = CHECKPOINT_BYTES.max(self.text_bytes.iter().sum::<u64>() / CHECKPOINTS);
         for number in first..self.len() {
             text += self.text_bytes[number];
-            match batches.last_mut() {
-                Some(batch) if !checkpoints || text <= most_text => batch.end = number + 1,
+            match stretches.last_mut() {
+                Some(stretch) if !checkpoints || text <= most_text => stretch.end = number + 1,
                 _ => {
                     text = self.text_bytes[number];
-                    batches.push(number..number + 1);
+                    stretches.push(number..number + 1);
                 }
             }
         }
-        batches
+        stretches
     }
 
-    /// Splits a batch into ranges of neighbourhoods that one thread loads together. Each range is in one cell.
-    pub(crate) fn loads(&self, batch: &Range<usize>) -> Vec<Range<usize>> {
+    /// Splits a stretch into the batches that one thread each loads. A batch is in one cell.
+    pub(crate) fn loads(&self, stretch: &Range<usize>) -> Vec<Range<usize>> {
         let mut loads = vec![];
-        let mut first = batch.start;
-        while first < batch.end {
-            let end = self.cells.end(self.cells.of(first)).min(batch.end);
+        let mut first = stretch.start;
+        while first < stretch.end {
+            let end = self.cells.end(self.cells.of(first)).min(stretch.end);
             loads.push(first..end);
             first = end;
         }
@@ -300,8 +301,8 @@ mod tests {
     fn shelves_are_the_same_in_memory_and_on_disk() {
         let candidates = of_bands(&[&[&[4, 5], &[2, 6]], &[&[1, 4]]], 18);
         let expected = [(vec![1, 4, 5], vec![vec![1, 2], vec![0, 1]]), (vec![2, 6], vec![vec![0, 1]])];
-        assert_eq!(candidates.batches(0, false), std::slice::from_ref(&(0..2)));
-        assert_eq!(candidates.batches(1, false), std::slice::from_ref(&(1..2)));
+        assert_eq!(candidates.stretches(0, false), std::slice::from_ref(&(0..2)));
+        assert_eq!(candidates.stretches(1, false), std::slice::from_ref(&(1..2)));
         assert_eq!(candidates.loads(&(0..2)), std::slice::from_ref(&(0..2)));
         assert_eq!(shown(&candidates, &candidates.loads(&(0..2)), u64::MAX), expected);
         // Without memory, a neighbourhood that is loaded alone goes to disk.
@@ -340,17 +341,17 @@ mod tests {
         let pairs: Vec<[u32; 2]> = (0..1000).map(|pair| [2 * pair, 2 * pair + 1]).collect();
         let pairs: Vec<&[u32]> = pairs.iter().map(|pair| &pair[..]).collect();
         let mut candidates = of_bands(&[&pairs], 2000);
-        let batches = |candidates: &Candidates, first| {
-            let batches = candidates.batches(first, true);
-            assert_eq!((batches[0].start, batches[batches.len() - 1].end), (first, 1000));
-            batches.len() as u64
+        let stretches = |candidates: &Candidates, first| {
+            let stretches = candidates.stretches(first, true);
+            assert_eq!((stretches[0].start, stretches[stretches.len() - 1].end), (first, 1000));
+            stretches.len() as u64
         };
-        assert_eq!(batches(&candidates, 0), 1);
+        assert_eq!(stretches(&candidates, 0), 1);
         candidates.text_bytes.fill(CHECKPOINT_BYTES / 10);
-        assert!((50..=100).contains(&batches(&candidates, 0)), "as often as the text asks for");
+        assert!((50..=100).contains(&stretches(&candidates, 0)), "as often as the text asks for");
         candidates.text_bytes.fill(100 * CHECKPOINT_BYTES);
-        assert!(batches(&candidates, 0) <= CHECKPOINTS + 3, "{}", batches(&candidates, 0));
-        assert!(batches(&candidates, 500) <= CHECKPOINTS / 2 + 3);
+        assert!(stretches(&candidates, 0) <= CHECKPOINTS + 3, "{}", stretches(&candidates, 0));
+        assert!(stretches(&candidates, 500) <= CHECKPOINTS / 2 + 3);
     }
 
     #[test]

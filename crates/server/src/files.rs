@@ -25,15 +25,16 @@ pub(crate) struct UploadedFile {
 pub(crate) struct AboutFile {
     /// Title of the document, up to 64 KiB; without it, the title that the file states.
     #[schema(value_type = Option<String>)]
-    title: Title,
+    pub(crate) title: Title,
     /// Metadata of the document, up to 64 KiB. A field that is absent here has the value that the file
     /// states.
     #[schema(value_type = Object)]
-    metadata: Metadata,
+    pub(crate) metadata: Metadata,
 }
 
 impl AboutFile {
-    /// Sets the title and the metadata of a document to the given values.
+    /// Sets the title and the metadata of a document to the given values. Fields of metadata that only the file states
+    /// stay.
     pub(crate) fn apply_to(self, mut document: NewDocument) -> NewDocument {
         document.title = self.title.0.or(document.title);
         document.metadata.extend(self.metadata.0);

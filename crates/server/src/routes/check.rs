@@ -14,6 +14,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::json_answer;
 use crate::archive::{Archive, BOUNDED_OPTIONS, BoundedOption, CheckAnswer, queried_text};
+use crate::files::AboutFile;
 use crate::lanes::{Lane, Turn};
 use crate::problem::{Problem, ProblemKind};
 use crate::state::SharedState;
@@ -178,13 +179,15 @@ pub(crate) async fn check(At(state): At<SharedState>, received: Received) -> Res
                 let mut submission: Submission =
                     options.as_deref().map(json).transpose()?.unwrap_or_default();
                 submission.check_without_text()?;
-                let NewDocument { id: name, text, title, marks, mut metadata, .. } =
-                    archive.read_only_file(&files)?;
+                let about = AboutFile {
+                    title: std::mem::take(&mut submission.title),
+                    metadata: std::mem::take(&mut submission.metadata),
+                };
+                let NewDocument { id: name, text, title, marks, metadata, .. } =
+                    about.apply_to(archive.read_only_file(&files)?);
                 archive.check_length(&text)?;
-                // Metadata of the request take precedence over metadata of the file.
-                metadata.extend(std::mem::take(&mut submission.metadata.0));
                 submission.metadata.0 = metadata;
-                let title = submission.title.0.take().or(title).or(Some(name));
+                let title = title.or(Some(name));
                 let lane = Lane::for_text(text.len());
                 Ok((lane, queried_text(title, text, marks), submission, (held, turn)))
             };

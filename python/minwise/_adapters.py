@@ -746,7 +746,7 @@ def adapt_duckdb(data: Any, wanted: Wanted) -> Adapted:
 
 
 def adapt_dataset(data: Any, wanted: Wanted) -> Adapted:
-    """Adapts a dataset of Hugging Face.
+    """Reads the wanted columns of a Hugging Face dataset as Arrow, in the order of its rows.
 
     Its rows may be a selection of the rows of its Arrow table, so the table is not used directly.
     """

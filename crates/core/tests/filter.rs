@@ -341,7 +341,7 @@ fn which_sketches_can_be_filtered() {
     };
     assert_eq!(thresholds("b-bit:1/minhash:64"), per_look(0.9, 64, &[64], 1e-6).looks()[0].lower);
     assert!(thresholds("one-permutation:64") < thresholds("minhash:64"), "fewer are rejected");
-    // The exact law is not computed for this many registers, so there is no filter.
+    // The exact probability distribution is not computed for this many registers, so there is no filter.
     let large = "one-permutation:2048".parse().unwrap();
     assert_eq!(Filter::of(large, 0.8, 1, &[64], ErrorBudget::Exact(1e-6)).unwrap(), None);
 }
@@ -485,7 +485,7 @@ fn real_sketches_at_the_threshold() {
     }
 }
 
-/// Binomial tails are too small for copied registers, so copied registers have a law of their own
+/// Binomial tails are too small for copied registers, so copied registers have a distribution of their own
 /// (docs/sources/filter.md#expected-work).
 #[test]
 fn binomial_thresholds_are_wrong_for_copied_registers() {

@@ -1,7 +1,7 @@
 //! Laws and statistics of the sketches of weighted sets.
 //!
-//! Inputs come from fixed seeds, and every bound follows from the tested law: a mean may be four of its own standard
-//! errors away. `cargo test --test weighted -- --nocapture` prints the measured values.
+//! Inputs come from fixed seeds, and every bound follows from the tested distribution: a mean may be four of its own
+//! standard errors away. `cargo test --test weighted -- --nocapture` prints the measured values.
 
 #![allow(clippy::print_stdout, reason = "what was measured is worth seeing, whether or not it passes")]
 

@@ -133,7 +133,7 @@ pub enum ErrorKind {
     },
     /// Outputs cannot be written as requested.
     Output {
-        /// Description of the problem.
+        /// Reason why the outputs cannot be written.
         message: Sentence,
         /// Advice about what to try instead.
         hint: Option<Sentence>,

@@ -39,7 +39,8 @@ impl Mark {
     }
 }
 
-/// A place in the document that a text was taken from: an object with one field, the kind of place, and its number.
+/// Page, paragraph, slide or chapter of the original document. In JSON: an object with one member, such as `{"page":
+/// 3}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]

@@ -183,7 +183,7 @@ impl Gate {
     pub(crate) fn queue(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
         let units = bytes.div_ceil(UNIT).min(self.units as usize) as u32;
         Arc::clone(&self.queued).try_acquire_many_owned(units).map_err(|_| {
-            let detail = "Those that run or wait hold all the memory that there is for jobs.";
+            let detail = "Running and waiting jobs hold all memory for jobs.";
             Problem::new(ProblemKind::TooManyJobs, detail).retry_after(5)
         })
     }

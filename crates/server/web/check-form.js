@@ -149,7 +149,7 @@ function tooLarge(size, limit) {
   return {
     code: 'body_too_large',
     title: 'The file is too large',
-    detail: `It has ${bytes(size)}; the server accepts ${bytes(limit)} at a time.`,
+    detail: `The file has ${bytes(size)}; the server accepts at most ${bytes(limit)}.`,
     hint: 'Save it without pictures, or as plain text.',
     status: 413,
   };

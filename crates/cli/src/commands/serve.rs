@@ -71,7 +71,7 @@ fn open(
     let mut detail = "This takes a few seconds.".to_owned();
     if let Some(unclosed) = unclosed {
         let size = figure::size(unclosed.journal_bytes);
-        detail = format!("It was not closed properly, so {size} of recent changes are read again.");
+        detail = format!("The archive was not closed properly, so {size} of recent changes are read again.");
         printer.event(&json!({
             "event": "opening", "index": path, "holder": unclosed.holder,
             "journal_bytes": unclosed.journal_bytes, "elapsed_ms": 0,

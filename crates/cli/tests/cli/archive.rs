@@ -161,7 +161,7 @@ fn full_batches_are_added_in_order() {
     }
 }
 
-/// DESIGN.md promises that `check` gives the same answer as a run of `pairs`.
+/// `check` gives the same answer as a run of `pairs`, so its similarities are exact (promise 1 of README.md).
 #[test]
 fn a_check_finds_what_pairs_finds() {
     let lines: String = (0..60u64)

@@ -1,4 +1,4 @@
-//! Tests the promises of DESIGN.md about archives, by their numbers.
+//! Tests the promises of README.md for archives, by their numbers.
 //!
 //! Three promises are tested elsewhere. Promise 1, that a match has its exact similarity, is tested in
 //! `archive::a_check_finds_what_pairs_finds`. Promise 6, about memory, is tested in the benchmark `archive` of

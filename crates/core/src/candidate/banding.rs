@@ -40,7 +40,7 @@ impl TryFrom<Unchecked> for Banding {
     type Error = Error;
 
     fn try_from(Unchecked { bands, rows }: Unchecked) -> Result<Self, Error> {
-        // [`Banding`] is stored without its sketches, so the number of registers is unknown. The check uses 2¹⁶, the
+        // A `Banding` is stored without its sketches, so the number of registers is unknown. The check uses 2¹⁶, the
         // largest number of registers of a sketch.
         Self::new(bands, rows, 1 << 16)
     }

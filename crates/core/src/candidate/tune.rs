@@ -232,8 +232,8 @@ mod tests {
     }
 
     #[test]
-    fn the_fifth_source_example_corrected() {
-        // E-41: one pair in 2.5 is missed at s = 0.94, not one in 1.6 as the source says.
+    fn the_example_of_anonymous_is_corrected() {
+        // E-41: one pair in 2.5 is missed at s = 0.94, not one in 1.6 as Anonymous, §5, states.
         assert!((curve(20, 50).probability(0.94) - 0.604_580).abs() < 6e-7);
     }
 

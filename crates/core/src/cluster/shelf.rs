@@ -244,12 +244,13 @@ impl Before {
         }
     }
 
-    /// Reports whether the member after the counted members is certain to be on the shelf if it is kept.
+    /// Reports whether the next member is certain to be on the shelf if it is kept: the counted members cannot fill the
+    /// shelf, even if all undecided ones are kept.
     fn is_placed(self, most: usize) -> bool {
         self.kept + self.undecided < most
     }
 
-    /// Reports whether the members before already fill the shelf.
+    /// Reports whether the counted members already fill the shelf.
     fn is_full(self, most: usize) -> bool {
         self.kept >= most
     }
@@ -373,7 +374,7 @@ impl JoinShelf {
     /// compares all pairs.
     #[must_use]
     pub fn new(joins: bool, most: usize, round: u16, largest: usize) -> Self {
-        // The width of round 1 is one, because this round compares the first member with all others.
+        // `compared(1)` is 1, because round 1 compares only the first member with all others.
         let compared = |round: u16| match round {
             0 => 0,
             _ if !joins => largest,

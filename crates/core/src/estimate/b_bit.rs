@@ -190,9 +190,10 @@ pub(super) fn curved(
 
 /// Returns the standard error of a curved estimator, from its variance (by the delta method) and its interval.
 ///
-/// If the slope is so steep that the variance exceeds the interval, the error follows from the width of the interval.
-/// An interval that begins at 0 is cut off at 0: only its upper side is left, and the documents may share nothing. Half
-/// of the estimates of documents that share nothing are clamped to 0, and half lie above 0. A count that is one
+/// Where the slope of the estimator is steep, the delta method gives too large an error. The standard error is
+/// therefore at most (high − low)/(2·1.96), half the width of the 95 % interval in standard errors. An interval that
+/// begins at 0 is cut off at 0: only its upper side is left, so the divisor is 1.96. Its documents may share nothing.
+/// Half of the estimates of documents that share nothing are clamped to 0, and half lie above 0. A count that is one
 /// standard deviation above its mean gives the estimate `above_zero`. For a linear estimator the root mean square is
 /// then `above_zero`/√2. For a curved estimator the root mean square is smaller (Jensen). The reported error is
 /// therefore at least `above_zero`/√2, which is never too small.

@@ -69,7 +69,7 @@ pub fn variance(union: usize, common: usize, bins: usize, share: fn(usize, usize
         return 0.0;
     }
     let (u, similarity) = (union as f64, common as f64 / union as f64);
-    // At least one bin is filled, so element `bins` of the law is 0 and is left out.
+    // At least one bin is filled, so element `bins` of the distribution is 0 and is left out.
     let law = empty_bins_law(union, bins);
     let mean: f64 = law[..bins].iter().enumerate().map(|(empty, p)| p * share(bins, empty)).sum();
     similarity * (1.0 - similarity) * (u * mean - 1.0) / (u - 1.0)

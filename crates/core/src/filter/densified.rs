@@ -1,4 +1,4 @@
-//! The exact law of the matches of densified one-permutation sketches.
+//! The exact probability distribution of the matches of densified one-permutation sketches.
 //!
 //! The union has u shingles, of which a are common. The u shingles fall into K bins, of which o are not empty. The
 //! smallest value of each such bin is one of the u shingles, drawn without replacement, so the number h of common
@@ -8,19 +8,19 @@
 //! - By rotation, each empty bin copies the next bin that is not empty: the runs of equal bins are a random division of
 //!   K into o parts. Of these, h parts have j bins together with probability C(j−1, h−1)·C(K−j−1, o−h−1)/C(K−1, o−1).
 //!
-//! A binomial law widened to the same variance is not enough. For 10 shingles at J = ½ in 128 bins by optimal
+//! A binomial distribution widened to the same variance is not enough. For 10 shingles at J = ½ in 128 bins by optimal
 //! densification, its thresholds for an error of 10⁻⁷ err a hundred times too often. The reason is that few shingles
-//! make a coarse law with a long tail. A test in this file shows this.
+//! make a coarse distribution with a long tail. A test in this file shows this.
 //!
-//! The size of the union differs from pair to pair, but the filter is made once, so it must hold for the laws of all
-//! sizes. The sizes are divided into ranges. J is a fraction of whole numbers, so each range is represented by the size
-//! with the smallest J that reaches the threshold.
+//! The size of the union differs from pair to pair, but the filter is made once, so it must hold for the distributions
+//! of all sizes. The sizes are divided into ranges. J is a fraction of whole numbers, so each range is represented by
+//! the size with the smallest J that reaches the threshold.
 
 use super::law::{Law, LawMixture};
 use crate::estimate::one_permutation::empty_bins_law;
 use crate::sketch::one_permutation::Densification;
 
-/// Maximum number of registers for which these laws are computed, because the cost grows with its cube.
+/// Maximum number of registers for which these distributions are computed, because the cost grows with its cube.
 pub(super) const MOST_REGISTERS: usize = 1024;
 
 /// Probability mass that is neglected, relative to the error of a look. There are some ten thousand pairs of o and h.
@@ -30,8 +30,8 @@ pub(super) const FLOOR: f64 = 1.0 / (1u64 << 40) as f64;
 /// bins without replacement has more effect than the few copies.
 const FULL: usize = 4;
 
-/// Returns laws of pairs at the threshold or just above, with `shingles` or more shingles in their union. Probabilities
-/// below `floor` are neglected.
+/// Returns distributions of pairs at the threshold or just above, with `shingles` or more shingles in their union.
+/// Probabilities below `floor` are neglected.
 pub(super) fn laws(
     densification: Densification,
     threshold: f64,
@@ -59,7 +59,7 @@ fn common(union: usize, threshold: f64) -> usize {
     (near..union).find(|&common| common as f64 / union as f64 >= threshold).unwrap_or(union)
 }
 
-/// Returns the law for `common` of `union` shingles.
+/// Returns the distribution for `common` of `union` shingles.
 pub(super) fn law(
     densification: Densification,
     union: usize,
@@ -78,7 +78,7 @@ pub(super) fn law(
             }
             match densification {
                 Densification::Rotation => add_runs(registers, occupied, agreeing, weight, &mut sum),
-                // Without densification some bins have no value, so no caller asks for such a law.
+                // Without densification some bins have no value, so no caller asks for such a distribution.
                 Densification::Optimal | Densification::None => {
                     let share = agreeing as f64 / occupied as f64;
                     sum.add_binomial(agreeing, registers - occupied, share, weight);
@@ -89,7 +89,7 @@ pub(super) fn law(
     sum.into_law()
 }
 
-/// Adds the law of the number of bins in `agreeing` of `runs` runs, which divide `all` bins.
+/// Adds the distribution of the number of bins in `agreeing` of `runs` runs, which divide `all` bins.
 fn add_runs(all: usize, runs: usize, agreeing: usize, weight: f64, sum: &mut LawMixture) {
     if agreeing == 0 || agreeing == runs {
         sum.add_certain(if agreeing == 0 { 0 } else { all }, weight);
@@ -143,7 +143,8 @@ mod tests {
         }
     }
 
-    /// Returns P(X ≤ m) for the m that a beta-binomial law of the same mean and variance gives for the error e.
+    /// Returns the exact probability P(X ≤ m). m is the largest count for which a beta-binomial distribution with the
+    /// mean and variance of `law` has P(X ≤ m) ≤ `error`.
     fn tail_at_widened_threshold(law: &Law, p: f64, variance: f64, error: f64) -> f64 {
         let k = law.registers() as f64;
         let correlation = (variance * k / (p * (1.0 - p)) - 1.0) / (k - 1.0);

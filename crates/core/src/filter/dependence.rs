@@ -13,8 +13,8 @@ pub enum Dependence {
     /// of matches varies less than a binomial number, so binomial tails, which are too large, are safe.
     Negative,
     /// Registers that are copies of one another agree together. If documents have fewer shingles than registers, the
-    /// number of matches varies more than a binomial number, so its exact law is used. Registers must be compared in
-    /// the order of [`shuffle`](super::shuffle).
+    /// number of matches varies more than a binomial number, so its exact distribution is used. Registers must be
+    /// compared in the order of [`shuffle`](super::shuffle).
     Positive(Densification),
 }
 

@@ -1,8 +1,8 @@
-//! Laws (probability distributions) of the number of registers in which two documents at the threshold agree.
+//! Probability distributions of the number of registers in which two documents at the threshold agree.
 //!
-//! The filter needs only one property of a sketch: the law of X, the number of agreements among all K registers. If
-//! registers are compared in an order in which no register is special, the agreements among the first k are a random
-//! part of X, whatever the dependence between registers ([`walk`](super::walk)).
+//! The filter needs only one property of a sketch: the distribution of X, the number of agreements among all K
+//! registers. If registers are compared in an order in which no register is special, the agreements among the first k
+//! are a random part of X, whatever the dependence between registers ([`walk`](super::walk)).
 //!
 //! The computation consists of + − × ÷ in a fixed order, so every machine gets the same numbers. Terms are computed
 //! from the largest outwards and divided by their sum, so nothing overflows. The neglected terms are far below the
@@ -19,7 +19,7 @@ const SMALLEST: f64 = 1e-290;
 pub(super) struct Law(Vec<f64>);
 
 impl Law {
-    /// Returns the law of K registers that agree with probability `p` each, independently of each other.
+    /// Returns the distribution of K registers that agree with probability `p` each, independently of each other.
     pub(super) fn independent(p: f64, registers: usize) -> Self {
         let mut sum = LawMixture::new(registers, SMALLEST);
         sum.add_binomial(0, registers, p, 1.0);
@@ -35,13 +35,13 @@ impl Law {
         &self.0
     }
 
-    /// Returns the law of the number of registers that do not agree.
+    /// Returns the distribution of the number of registers that do not agree.
     pub(super) fn mirrored(&self) -> Self {
         Self(self.0.iter().rev().copied().collect())
     }
 
-    /// Returns the law if registers that differ also count as agreeing with probability `chance`, independently of each
-    /// other, because only a few bits of each register are compared.
+    /// Returns the distribution if registers that differ also count as agreeing with probability `chance`,
+    /// independently of each other, because only a few bits of each register are compared.
     pub(super) fn with_chance(&self, chance: f64, floor: f64) -> Self {
         let registers = self.registers();
         let mut sum = LawMixture::new(registers, floor);
@@ -52,13 +52,13 @@ impl Law {
     }
 }
 
-/// Sum of simple laws, each with its weight.
+/// Sum of simple distributions, each with its weight.
 #[derive(Debug)]
 pub(super) struct LawMixture {
     law: Vec<f64>,
     /// Upper bound of negligible probabilities. [`add`](Self::add) leaves out a term if its ratio to the term at the
-    /// mode, times the weight of the added law, is at most `floor`, and scales the other terms up. If the weight itself
-    /// is below `floor`, `add` replaces the law by its smallest number.
+    /// mode, times the weight of the added distribution, is at most `floor`, and scales the other terms up. If the
+    /// weight itself is below `floor`, `add` replaces the distribution by its smallest number.
     floor: f64,
 }
 
@@ -72,12 +72,12 @@ impl LawMixture {
         Law(self.law)
     }
 
-    /// Adds the law in which `matches` has probability 1.
+    /// Adds the distribution in which `matches` has probability 1.
     pub(super) fn add_certain(&mut self, matches: usize, weight: f64) {
         self.law[matches] += weight;
     }
 
-    /// Adds the law of `offset` plus a binomial number of `trials` trials.
+    /// Adds the distribution of `offset` plus a binomial number of `trials` trials.
     pub(super) fn add_binomial(&mut self, offset: usize, trials: usize, p: f64, weight: f64) {
         if p <= 0.0 || trials == 0 {
             self.add_certain(offset, weight);
@@ -91,8 +91,8 @@ impl LawMixture {
         }
     }
 
-    /// Adds the law of the number of marked items in a sample of `drawn` items. The sample is drawn without replacement
-    /// from `all` items, and `marked` of all items are marked.
+    /// Adds the distribution of the number of marked items in a sample of `drawn` items. The sample is drawn without
+    /// replacement from `all` items, and `marked` of all items are marked.
     pub(super) fn add_hypergeometric(&mut self, all: usize, marked: usize, drawn: usize, weight: f64) {
         let (least, most) = ((marked + drawn).saturating_sub(all), marked.min(drawn));
         let (n, a, d) = (all as f64, marked as f64, drawn as f64);
@@ -101,8 +101,8 @@ impl LawMixture {
         self.add(0, least..=most, mode, weight, ratio);
     }
 
-    /// Adds the law of `offset` plus a number in `range`. This number has one mode, at or near `mode`, and `ratio(i)`
-    /// is the probability of i + 1 divided by the probability of i.
+    /// Adds the distribution of `offset` plus a number in `range`. This number has one mode, at or near `mode`, and
+    /// `ratio(i)` is the probability of i + 1 divided by the probability of i.
     pub(super) fn add(
         &mut self,
         offset: usize,

@@ -48,7 +48,7 @@ use thresholds::SideThresholds;
 /// Maximum number of registers of a filter.
 const MOST_REGISTERS: usize = 1 << 16;
 
-/// Smallest error that a budget may have. It is far above the smallest probabilities of the laws.
+/// Smallest error that a budget may have. It is far above the smallest probabilities of the distributions.
 const LEAST_ERROR: f64 = 1e-200;
 
 /// A number of compared registers at which a comparison may end, with its thresholds.
@@ -156,8 +156,8 @@ impl Filter {
         Ok(Some(Self::of_laws(probability, &laws, &[], looks, budget)))
     }
 
-    /// Returns a filter from laws of pairs at the threshold: `below` for pairs that must not be rejected, `above` for
-    /// pairs that must not be accepted.
+    /// Returns a filter from distributions of pairs at the threshold: `below` for pairs that must not be rejected,
+    /// `above` for pairs that must not be accepted.
     fn of_laws(probability: f64, below: &[Law], above: &[Law], looks: &[usize], budget: ErrorBudget) -> Self {
         let registers = below[0].registers();
         let lower = SideThresholds::new(below, looks, budget);

@@ -66,13 +66,13 @@ pub(super) struct SideThresholds {
 }
 
 impl SideThresholds {
-    /// Computes thresholds that keep to the budget under each of the laws.
+    /// Computes thresholds that keep to the budget under each of the distributions.
     pub(super) fn new(laws: &[Law], looks: &[usize], budget: ErrorBudget) -> Self {
         let least = budget.least_error(looks.len());
         let most = if let ErrorBudget::Exact(error) = budget { error } else { least };
         let tails: Vec<Vec<Tail>> = laws.iter().map(|law| tails(law, looks, least, most)).collect();
         let at = |error: f64| -> Vec<Option<usize>> {
-            // `None` is the minimum, so a look has no threshold if one of the laws gives it none.
+            // `None` is the minimum, so a look has no threshold if one of the distributions gives it none.
             (0..looks.len())
                 .map(|look| tails.iter().map(|tails| tails[look].threshold(error)).min().flatten())
                 .collect()

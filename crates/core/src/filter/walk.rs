@@ -1,17 +1,18 @@
 //! Exact probabilities of decisions at the looks, by dynamic programming over the number of agreements.
 //!
 //! *Backward.* Of n registers, a random subset of x registers agrees. A register that is removed agrees with
-//! probability x/n. This holds for every [`Law`]. So a walk from K down to 0 visits the law of the agreements among the
-//! first k registers for every k. On the way, it can remove paths that reach a threshold at a look. The walk computes
-//! the lower tail of the agreements at each look ([`tails`]), and the probability that a pair is *ever* rejected
-//! ([`ever_at_most`]). Each path is removed at the last look that rejects it, so the parts are disjoint and nothing has
-//! to be subtracted.
+//! probability x/n. This holds for every [`Law`]. So a walk from K down to 0 visits the distribution of the agreements
+//! among the first k registers for every k. On the way, it can remove paths that reach a threshold at a look. The walk
+//! computes the lower tail of the agreements at each look ([`tails`]), and the probability that a pair is *ever*
+//! rejected ([`ever_at_most`]). Each path is removed at the last look that rejects it, so the parts are disjoint and
+//! nothing has to be subtracted.
 //!
 //! *Forward.* Registers are compared one by one, as in a real comparison, and counted. The walk needs the probability
 //! of the next agreement. This probability is known for independent registers, and for similarities that are spread
 //! evenly from 0 to 1.
 //!
-//! Both walks take K times the width of the law, a fraction of K²/2 additions, and give the same bits on every machine.
+//! Both walks take K times the width of the distribution, a fraction of K²/2 additions, and give the same bits on every
+//! machine.
 
 use super::Look;
 use super::law::Law;
@@ -19,7 +20,7 @@ use super::law::Law;
 /// Probability mass that a walk may drop, relative to the target error: 2⁻⁷⁰, far below the rounding of this error.
 const ASIDE: f64 = 1.0 / (1u128 << 70) as f64;
 
-/// Law of the agreements among the first n registers, where n goes down from K.
+/// Distribution of the agreements among the first n registers, where n goes down from K.
 struct Backward {
     registers: usize,
     /// Probability per number of agreements; 0 outside of `low..=high`.
@@ -54,7 +55,7 @@ impl Backward {
         walk
     }
 
-    /// Walks back to the law of the first `registers` registers.
+    /// Walks back to the distribution of the first `registers` registers.
     fn back_to(&mut self, registers: usize) {
         while self.registers > registers {
             let n = self.registers as f64;

@@ -64,7 +64,7 @@ impl BandKeys {
     /// Returns the keys of all rows in one band, one slice per block.
     pub(super) fn of_band(&self, band: usize) -> impl Iterator<Item = &[u64]> {
         let blocks = self.keys.chunks_exact(BLOCK * self.bands).enumerate();
-        // The last block may have fewer than [`BLOCK`] rows.
+        // The last block may have fewer than `BLOCK` rows.
         blocks.map(move |(number, block)| &block[band * BLOCK..][..BLOCK.min(self.rows - number * BLOCK)])
     }
 }

@@ -150,7 +150,7 @@ impl RegisterSource {
         let k = self.registers;
         let densified = |densification| {
             let bins = OnePermutation::new(k, densification, seed)?;
-            // `densified` never returns `None` here, because only the raw form has no registers, and no [`Base`] stands
+            // `densified` never returns `None` here, because only the raw form has no registers, and no `Base` stands
             // for the raw form.
             bins.densified().ok_or_else(|| Error::parse("base of a sketch", "raw", "a densified form"))
         };

@@ -2,8 +2,8 @@
 //!
 //! - **Paper.** Li, Owen and Zhang, *One permutation hashing*, NIPS 2012; rotation: Shrivastava and Li, *Densifying one
 //!   permutation hashing via rotation for fast near neighbor search*, ICML 2014; optimal: Shrivastava, *Optimal
-//!   densification for fast and accurate minwise hashing*, ICML 2017; Table 1 of [Hassanian-esfahani
-//!   2018](crate#sources).
+//!   densification for fast and accurate minwise hashing*, ICML 2017; [Hassanian-esfahani 2018](crate#sources), Table
+//!   1.
 //! - **Idea.** One hash function throws the shingles into k bins and each bin keeps its least value, so that k
 //!   registers cost one hash per shingle. Short documents leave bins empty. Densification fills an empty bin with the
 //!   value of another bin. The other bin is chosen in the same way for every document.

@@ -1,4 +1,4 @@
-//! Tests the formulas of `estimate` by sums over exact laws, without random trials.
+//! Tests the formulas of `estimate` by sums over exact distributions, without random trials.
 
 use minwise::estimate::Estimate;
 use minwise::sketch::Method;
@@ -14,7 +14,7 @@ const ROUNDING: f64 = 1e-9;
 /// bit divides evenly.
 const SIZES: [usize; 2] = [192, 768];
 
-/// Calls `check` for all methods whose law is known.
+/// Calls `check` for all methods whose distribution is known.
 fn for_each_model(registers: usize, overlap: Overlap, mut check: impl FnMut(Method, Model)) {
     for method in Method::all(registers) {
         if let Some(model) = model(method, overlap) {
@@ -103,7 +103,7 @@ fn curved_estimators_approach_their_formulas() {
 }
 
 /// Returns the mean of the squared standard errors that an estimator reports, divided by the mean of its squared
-/// deviations from the truth. The two ratios are for the two sizes. Returns `None` if the law is not known.
+/// deviations from the truth. The two ratios are for the two sizes. Returns `None` if the distribution is not known.
 fn reported_over_true(index: usize, overlap: Overlap) -> Option<[f64; 2]> {
     let ratios = SIZES.map(|size| {
         let method = Method::all(size)[index];
@@ -150,9 +150,9 @@ fn reported_errors_are_the_true_ones() {
     }
 }
 
-/// The coverage of an interval for a discrete law goes up and down with the similarity. The stated 95 % are the mean
-/// over all similarities, rounded to whole percent. Estimators that ignore the size of the union, and estimators that
-/// are clamped at low similarities, cover more.
+/// The coverage of an interval for a discrete distribution goes up and down with the similarity. The stated 95 % are
+/// the mean over all similarities, rounded to whole percent. Estimators that ignore the size of the union, and
+/// estimators that are clamped at low similarities, cover more.
 #[test]
 fn intervals_cover_at_least_what_they_say() {
     let sizes: &[usize] = if is_long() { &[48, 192, 768] } else { &[48, 192] };

@@ -1,9 +1,9 @@
-//! Discrete laws (probability distributions): the probability of each outcome, numbered from 0.
+//! Discrete probability distributions: the probability of each outcome, numbered from 0.
 
 /// Probability of each outcome.
 pub type Law = [f64];
 
-/// Returns the law of the number of successes in `trials` independent trials.
+/// Returns the distribution of the number of successes in `trials` independent trials.
 pub fn binomial(trials: usize, probability: f64) -> Vec<f64> {
     if probability <= 0.0 || probability >= 1.0 {
         let mut law = vec![0.0; trials + 1];
@@ -22,11 +22,11 @@ pub fn binomial(trials: usize, probability: f64) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the law of the number of marked items among `drawn` items, drawn without replacement from `population`
-/// items, of which `marked` are marked.
+/// Returns the distribution of the number of marked items among `drawn` items, drawn without replacement from
+/// `population` items, of which `marked` are marked.
 pub fn hypergeometric(population: usize, marked: usize, drawn: usize) -> Vec<f64> {
-    // The law is computed draw by draw. If m of the d drawn items are marked, the next one is marked with probability
-    // (marked − m)/(population − d).
+    // The distribution is computed draw by draw. If m of the d drawn items are marked, the next one is marked with
+    // probability (marked − m)/(population − d).
     let mut law = vec![0.0; drawn + 1];
     law[0] = 1.0;
     for d in 0..drawn {
@@ -39,7 +39,7 @@ pub fn hypergeometric(population: usize, marked: usize, drawn: usize) -> Vec<f64
     law
 }
 
-/// Returns the law of the sum of two independent counts.
+/// Returns the distribution of the sum of two independent counts.
 pub fn sum(a: &Law, b: &Law) -> Vec<f64> {
     let mut law = vec![0.0; a.len() + b.len() - 1];
     for (i, p) in a.iter().enumerate() {
@@ -50,13 +50,13 @@ pub fn sum(a: &Law, b: &Law) -> Vec<f64> {
     law
 }
 
-/// Returns the law of two independent counts i and j as one outcome, i·(number of outcomes of b) + j.
+/// Returns the distribution of two independent counts i and j as one outcome, i·(number of outcomes of b) + j.
 pub fn both(a: &Law, b: &Law) -> Vec<f64> {
     a.iter().flat_map(|p| b.iter().map(move |q| p * q)).collect()
 }
 
-/// Returns the law of the number of ones in an array of `bits` zeros after random flips. The flips come in pairs:
-/// `pairs` is the distribution of the number of pairs, and each pair flips two random bits.
+/// Returns the distribution of the number of ones in an array of `bits` zeros after random flips. The flips come in
+/// pairs: `pairs` is the distribution of the number of pairs, and each pair flips two random bits.
 pub fn flips(bits: usize, pairs: &Law) -> Vec<f64> {
     let n = bits as f64;
     let mut ones = vec![0.0; bits + 1];

@@ -1,14 +1,14 @@
 //! The statistical claims of the sketches, checked over many independent families of hash functions.
 //!
 //! Every test draws its inputs from fixed seeds, so a run gives the same numbers on every machine. Every bound follows
-//! from the tested law: a mean or a variance may be four of its own standard errors away from the expected value.
-//! `cargo test --test statistics -- --nocapture` prints the measured values.
+//! from the tested distribution: a mean or a variance may be four of its own standard errors away from the expected
+//! value. `cargo test --test statistics -- --nocapture` prints the measured values.
 //!
 //! | file | what is tested |
 //! |---|---|
-//! | [`methods`] | every method of `Method::all`: measurements over many seeds follow the exact law of [`model`] |
+//! | [`methods`] | every method of `Method::all`: measurements over many seeds follow the exact distribution of [`model`] |
 //! | [`bits`] | bits of registers that depend on one another |
-//! | [`formulas`] | sums over the laws of [`model`] give the means and variances of the formulas of `estimate`; intervals cover 95 % |
+//! | [`formulas`] | sums over the distributions of [`model`] give the means and variances of the formulas of `estimate`; intervals cover 95 % |
 //! | [`minhash`] | `MinHash` on ids and texts of several kinds, its bands, and the bias of unmixed ids that it avoids |
 //!
 //! **False alarms.** A single measurement of a correct sketch is more than four standard errors away with probability

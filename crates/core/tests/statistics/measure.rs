@@ -8,7 +8,8 @@ use crate::law::Law;
 /// probability 1/16 000.
 pub const SIGMAS: f64 = 4.0;
 
-/// Least expected number of trials in a cell of a chi-square test, so that its law is near the limit (Cochran's rule).
+/// Least expected number of trials in a cell of a chi-square test, so that its distribution is near the limit
+/// (Cochran's rule).
 const CELL: f64 = 5.0;
 
 /// Greatest probability that is too small to change any sum here.
@@ -28,7 +29,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Returns the exact moments of `value` under a law.
+    /// Returns the exact moments of `value` under a distribution.
     pub fn of_law(law: &Law, value: impl Fn(usize) -> f64) -> Self {
         let likely = law.iter().enumerate().filter(|&(_, &p)| p > NEGLIGIBLE);
         let likely: Vec<(f64, f64)> = likely.map(|(outcome, &p)| (value(outcome), p)).collect();
@@ -45,9 +46,9 @@ impl Moments {
         Self { mean, variance: power(2) / (n - 1.0), fourth: power(4) / n }
     }
 
-    /// Returns the moments of a law of which only the mean and the variance are known. The fourth moment follows from
-    /// the sample's kurtosis. The sample's fourth moment itself would not do, because it is small whenever the sample
-    /// variance happens to be small.
+    /// Returns the moments of a distribution of which only the mean and the variance are known. The fourth moment
+    /// follows from the sample's kurtosis. The sample's fourth moment itself would not do, because it is small whenever
+    /// the sample variance happens to be small.
     pub fn shaped_like(sample: &Self, mean: f64, variance: f64) -> Self {
         Self { mean, variance, fourth: sample.fourth / sample.variance.powi(2) * variance.powi(2) }
     }
@@ -64,9 +65,9 @@ impl Moments {
     }
 }
 
-/// Returns the distance of the counts of each outcome from their law, in standard errors; `None` if the law has only
-/// one cell. The distance is Pearson's chi-square over cells of neighbouring outcomes, made normal by Wilson and
-/// Hilferty's cube root.
+/// Returns the distance of the counts of each outcome from their distribution, in standard errors; `None` if the
+/// distribution has only one cell. The distance is Pearson's chi-square over cells of neighbouring outcomes, made
+/// normal by Wilson and Hilferty's cube root.
 pub fn chi_square(counts: &[usize], law: &Law) -> Option<f64> {
     let trials = counts.iter().sum::<usize>() as f64;
     let mut cells: Vec<(f64, f64)> = vec![];

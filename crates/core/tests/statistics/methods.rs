@@ -1,5 +1,6 @@
-//! Tests every method over many seeds. Its count must follow its law, and its estimate must have the mean and the
-//! variance of the law. If there is no law, the mean and the variance must be those that the formula claims.
+//! Tests every method over many seeds. Its count must follow its distribution, and its estimate must have the mean and
+//! the variance of the distribution. If there is no distribution, the mean and the variance must be those that the
+//! formula claims.
 //!
 //! A point is a method, a similarity, a set size and a number of registers. Each point has its own seeds.
 
@@ -40,8 +41,8 @@ fn for_each_seed(
     }
 }
 
-/// Measures one method at one point: the mean and the variance of the estimate, and the law of the count. `spoil` may
-/// change a sketch before it is compared.
+/// Measures one method at one point: the mean and the variance of the estimate, and the distribution of the count.
+/// `spoil` may change a sketch before it is compared.
 fn measure(
     method: Method,
     overlap: Overlap,
@@ -187,7 +188,8 @@ fn registers_that_never_change_are_seen_at_similarity_0() {
     }
 }
 
-/// Only methods without a law are tested here, because `formulas` tests the others by sums over their law.
+/// Only methods without a distribution are tested here, because `formulas` tests the others by sums over their
+/// distribution.
 #[test]
 fn intervals_of_methods_without_a_law_cover() {
     let mut findings = Findings::default();

@@ -211,7 +211,7 @@ impl Moments {
 /// similarity `j`.
 ///
 /// The sample variance of N values has a relative variance of (κ − 1)/N. Here κ is the kurtosis of the values: 3 for
-/// the normal law, and 3 + (1 − 6pq)/(kpq) for the binomial law.
+/// the normal distribution, and 3 + (1 − 6pq)/(kpq) for the binomial distribution.
 fn trials_for_the_variance(j: f64) -> usize {
     let pq = j * (1.0 - j);
     let kurtosis = 3.0 + (1.0 - 6.0 * pq) / (REGISTERS as f64 * pq);
@@ -340,8 +340,8 @@ fn intervals_and_standard_errors_cover_what_they_say() {
         );
     }
 
-    // The coverage of an interval for a discrete law goes up and down with J. The stated 95 % are the mean over all J,
-    // rounded to whole percent.
+    // The coverage of an interval for a discrete distribution goes up and down with J. The stated 95 % are the mean
+    // over all J, rounded to whole percent.
     let steps = 1000;
     let coverage =
         |step: usize| expect(step as f64 / steps as f64, &|m| covers(m, step as f64 / steps as f64));

@@ -1,9 +1,9 @@
-//! The model of each method: the exact law of its count, and the variance that its formula claims.
+//! The model of each method: the exact distribution of its count, and the variance that its formula claims.
 //!
 //! Registers of `MinHash` are independent, and so are the bits taken from them. Most counts are therefore binomial, or
-//! sums and mixtures of binomial counts. Sketches that draw without replacement follow hypergeometric laws. For
-//! densified bins, `SuperMinHash` and fast similarity sketching, no law is known in closed form, but the variance is
-//! known.
+//! sums and mixtures of binomial counts. Sketches that draw without replacement follow hypergeometric distributions.
+//! For densified bins, `SuperMinHash` and fast similarity sketching, no distribution is known in closed form, but the
+//! variance is known.
 
 use minwise::estimate::b_bit::Chance;
 use minwise::estimate::fractional_bit::{self, Combination, WidthGroup};
@@ -88,7 +88,7 @@ pub fn claimed_variance(method: Method, overlap: Overlap) -> f64 {
 }
 
 /// Returns the probability that a register of two dissimilar documents agrees by accident, for methods that compare
-/// whole registers. Returns `None` for methods that keep bits, because their laws include accidents.
+/// whole registers. Returns `None` for methods that keep bits, because their distributions include accidents.
 ///
 /// Registers of 32 bits agree with probability n/2³³ if each document has n shingles, as the header of `MinHash`
 /// claims. Other kinds of registers agree at most about twice as often. A whole test expects less than one accident, so
@@ -256,8 +256,8 @@ fn registers(method: Method, law: Vec<f64>) -> Model {
     }
 }
 
-/// Returns the law of agreeing registers of min-max hash. The least and the greatest shingle under one function are two
-/// different shingles, drawn evenly; there are k/2 functions.
+/// Returns the distribution of agreeing registers of min-max hash. The least and the greatest shingle under one
+/// function are two different shingles, drawn evenly; there are k/2 functions.
 fn min_max_law(overlap: Overlap, k: usize) -> Vec<f64> {
     let one = hypergeometric(overlap.union, overlap.shared, 2);
     (0..k / 2).fold(vec![1.0], |law, _| sum(&law, &one))

@@ -240,7 +240,7 @@ impl PreparedDocument {
         self.equality_key
     }
 
-    /// Reports whether a run rejects the document, because it is shorter than a shingle and the spec says
+    /// Reports whether a run rejects the document, because it is shorter than a shingle and the spec has
     /// `short=reject`.
     #[must_use]
     pub fn is_too_short(&self) -> bool {

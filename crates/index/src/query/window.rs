@@ -18,9 +18,9 @@ pub(crate) struct DateWindow<'o> {
 
 #[derive(Debug, Clone, Copy)]
 enum WindowEnd {
-    /// First moment after the last year, month or day, by [`date_word`]. This end is exclusive.
+    /// First moment after the year, month or day that `until` names, as a [`date_word`]. This end is exclusive.
     Before(u64),
-    /// Last moment of the window, by [`date_word`]. This end is inclusive.
+    /// Moment that `until` names, as a [`date_word`]. This end is inclusive.
     At(u64),
 }
 

@@ -74,7 +74,7 @@ fn child(what: &str) {
     }
 }
 
-// DESIGN, promise 7: an index keeps every document it acknowledged.
+// Promise 7 of README.md: an archive never loses a document that it has reported as added.
 #[test]
 fn every_acknowledged_document_survives() {
     if let Ok(what) = std::env::var(CHILD) {
@@ -229,7 +229,7 @@ fn told(path: &Path) -> Option<String> {
     }
 }
 
-// DESIGN, promise 7: corruption is detected and named, never read as data.
+// Promise 7 of README.md: damage is detected and reported, and never read as data.
 #[test]
 fn flipped_bits_are_told() {
     let folder = folder_in_memory();

@@ -411,7 +411,7 @@ fn clusters_say_what_they_may_have_missed() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    // DESIGN, promise 1: a shared run of at least `passage` tokens is certain to be found.
+    // A shared run of at least `passage` tokens is certain to be found.
     #[test]
     fn a_shared_passage_is_certain_to_be_found(
         seed in 0u64..1000, before in 0usize..400, run in 25usize..60, behind in 0usize..400, other in 0usize..400,

@@ -1,7 +1,7 @@
-//! Binomial law, computed in a simple way.
+//! Binomial distribution, computed in a simple way.
 //!
-//! The filter of the library has its own implementation of this law. The experiments check its decisions against this
-//! one, which shares no code with it.
+//! The filter of the library has its own implementation of this distribution. The experiments check its decisions
+//! against this one, which shares no code with it.
 
 /// Distribution of the number of successes in n trials.
 #[derive(Debug, Clone, PartialEq)]

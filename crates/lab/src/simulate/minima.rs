@@ -1,7 +1,7 @@
 //! Least ranks of two sets under a random permutation of a small range.
 //!
 //! If sets fill a large part of the permuted range, bits of the least ranks agree more often than bits of mixed hash
-//! values. The formulas (5) to (9) of Yuan 2012 have terms for this. The library mixes its hash values, so only this
+//! values. The formulas of Yuan 2012, (5) to (9), have terms for this. The library mixes its hash values, so only this
 //! code shows these terms.
 
 use super::Random;

@@ -124,7 +124,8 @@ pub fn spark_sort(py: Python<'_>, batch: &Bound<'_, PyAny>, parts: u64) -> PyRes
     })
 }
 
-/// Counts of a batch: rows by kind of text, for inputs and references apart; the sum of fingerprints; and bytes of ids.
+/// Counts of a batch: rows by kind of text, separately for inputs and references; the sum of fingerprints; and bytes of
+/// ids.
 #[derive(Default)]
 struct BatchCounts {
     kinds: [u64; 2 * KINDS],

@@ -1,4 +1,4 @@
-//! Decodes record batches at their places.
+//! Decodes record batches of an Arrow file, each read at its offset.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

@@ -79,7 +79,7 @@ pub(crate) trait TableFormat: Debug + Send + Sync + 'static {
     fn difference(&self, other: &Self) -> Option<String>;
 }
 
-/// An open table: the parts of it that are kept in memory.
+/// State of a Parquet or Arrow file after opening: its pieces, its number of rows and its schema.
 #[derive(Debug)]
 pub(crate) struct OpenTable<F> {
     /// Pieces, in the order of their rows. No piece is empty.

@@ -8,9 +8,9 @@ use super::{SHINGLE, WORDS};
 use crate::simulate::documents::shingles;
 use crate::simulate::{Edit, Random, Vocabulary};
 
-/// Shares of replaced words, as bounds of ranges in which documents are spread evenly.
+/// Bounds of seven ranges of the share of replaced words. Within a range, shares are evenly spread.
 const SHARES: [f64; 8] = [0.0, 0.003, 0.018, 0.04, 0.063, 0.091, 0.126, 0.6];
-/// Share of the documents in each range.
+/// Share of the documents per range of [`SHARES`].
 const PARTS: [f64; 7] = [0.535, 0.01, 0.08, 0.05, 0.04, 0.045, 0.24];
 
 /// Number of documents per group: 68 groups, 2168 documents and 82 934 pairs, as in the source.

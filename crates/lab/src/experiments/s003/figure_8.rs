@@ -381,7 +381,7 @@ fn is_similar(matches: usize, settings: &Settings, threshold: f64) -> bool {
 }
 
 /// Returns the shares of pairs that are not similar and that are similar, by matches at the look. They are sums of
-/// binomial laws over the similarities.
+/// binomial distributions over the similarities.
 fn exact(settings: &Settings, spread: SimilaritySpread, threshold: f64) -> Vec<[f64; 2]> {
     let behind = settings.registers - settings.look;
     let needed =

@@ -169,7 +169,7 @@ fn shapes(expected: &Expected, columns: &[SpreadColumn]) -> Result<Vec<Check>> {
             ));
         }
     }
-    // The source says nothing about `space`.
+    // The column `space` has no check, because Yuan 2019 has no such data set.
     let (rejected, _) = first(SimilaritySpread::Funds, 0.8)?;
     checks.push(Check::stand_in(
         "pairs of the stand-in for FUNDS at T = 0.8, k = 100",
@@ -232,7 +232,7 @@ fn simulated(
         .collect()
 }
 
-/// Returns the rates of a look: sums of binomial laws over the similarities of a distribution.
+/// Returns the rates of a look: sums of binomial distributions over the similarities of a distribution.
 fn exact(spread: SimilaritySpread, look: &Look) -> Rates {
     spread.nodes().into_iter().fold((0.0, 0.0), |(rejected, accepted), (similarity, weight)| {
         let law = Binomial::new(look.registers, similarity.min(1.0 - f64::EPSILON));

@@ -1,4 +1,4 @@
-//! Table 1: tails of the binomial law, and their shift by one.
+//! Table 1: tails of the binomial distribution, and their shift by one.
 
 use anyhow::Result;
 use serde::Deserialize;

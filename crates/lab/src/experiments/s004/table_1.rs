@@ -219,7 +219,7 @@ fn measure(
     counts.into_iter().collect()
 }
 
-/// Returns the number of pairs that the binomial law expects to be off by more than each ε.
+/// Returns the number of pairs that the binomial distribution expects to be off by more than each ε.
 fn expected(
     context: &Context<'_>,
     settings: &Settings,

@@ -7,6 +7,8 @@
 //! - a short name of a work and a place in it, such as `Yuan 2012, (29)`, where the table of places in
 //!   `docs/sources/README.md` must contain the place;
 //! - the number of an erratum, from E-01 to E-58.
+//!
+//! A place before its work, such as "Table 1 of" a work, is refused, because it could not be checked.
 
 use std::path::Path;
 
@@ -121,6 +123,13 @@ impl Sources {
                 problems.push(format!("`{label}` is no short name of {PAGE}"));
             }
         }
+        for (at, rest) in span.find(" of ") {
+            let after = rest.trim_start_matches('[');
+            let work = self.works.iter().find(|work| after.starts_with(&work.name));
+            if let Some(Work { name, .. }) = work.filter(|_| ends_with_place(&span.text[..at])) {
+                problems.push(format!("the place stands before the work: write `{name}, PLACE`"));
+            }
+        }
         for work in &self.works {
             for (_, rest) in span.find(&work.name) {
                 let rest = rest.strip_prefix("](crate#sources)").unwrap_or(rest);
@@ -196,6 +205,17 @@ impl Work {
     }
 }
 
+/// Reports whether a text ends with the place of a work, such as `§5`, `(9)` or `Table 1`.
+fn ends_with_place(text: &str) -> bool {
+    let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    let (before, last) = text.rsplit_once(' ').unwrap_or(("", text));
+    let before = before.rsplit(' ').next().unwrap_or_default().to_lowercase();
+    let is_kind = ["figure", "table", "algorithm", "section", "equation", "formula", "to", "and"]
+        .iter()
+        .any(|kind| before.trim_end_matches('s') == *kind);
+    last.strip_prefix(['§', '(']).is_some_and(is_number) || is_number(last) && is_kind
+}
+
 /// Returns the works in the table of places.
 fn works(page: &str) -> Result<Vec<Work>> {
     let places = page.split("\n## Places in the works\n").nth(1).context("no table of places")?;
@@ -244,8 +264,11 @@ fn old_problems(path: &Path, span: Span<'_>) -> Vec<String> {
     {
         old.extend(["first source", "the digest"].map(str::to_owned));
     }
+    // This name was that of a file which is not in the repository.
+    let file = span.text.find("DESIGN").filter(|&at| at < span.end);
+    let file = file.map(|_| "`DESIGN`: name the promise of README.md or a page of docs".to_owned());
     let found = old.into_iter().filter(|old| lower.find(old.as_str()).is_some_and(|at| at < span.end));
-    found.map(|old| format!("`{old}`: name the work or the page of docs/sources")).collect()
+    found.map(|old| format!("`{old}`: name the work or the page of docs/sources")).chain(file).collect()
 }
 
 #[cfg(test)]
@@ -282,6 +305,7 @@ mod tests {
             "//! [Ann 2018](crate#sources), §5, has it; see the [sources](crate#sources).",
             "// Ann 2018, (17) to (19), (24), Figures 2 and 3, and more",
             "// Bob 2012, §5.1, and Ann 2018, Algorithm 1: so",
+            "// the method of Ann 2018, and two of Bob 2012",
             "// Ann 2018, which has 99 pages; docs/sources/bits.md#b-bit. E-58, 3.9E-99",
             "/// The first of the sources' lines",
         ] {
@@ -305,6 +329,16 @@ mod tests {
         one("// Digest 04, 9", "`digest 04`: name the work or the page of docs/sources");
         one("// Ann\n// 2018, Figure 8", "Ann 2018 has no figure 8");
         one("//! [Ann 2018](crate#sources),\n//! Table 5", "Ann 2018 has no table 5");
+        one(
+            "// Table 1 of [Ann 2018](crate#sources)",
+            "the place stands before the work: write `Ann 2018, PLACE`",
+        );
+        one(
+            "// formulas (5) to (9) of\n// Ann 2018",
+            "the place stands before the work: write `Ann 2018, PLACE`",
+        );
+        one("// §5.1 of Bob 2012", "the place stands before the work: write `Bob 2012, PLACE`");
+        one("// DESIGN, promise 7", "`DESIGN`: name the promise of README.md or a page of docs");
         one("// the fifth source", "`fifth source`: name the work or the page of docs/sources");
     }
 

@@ -8,31 +8,49 @@ use crate::run::root;
 
 /// Last commit before the rule. Messages up to this commit are not checked.
 const BASE: &str = "25d3402cb7d6e529ea41c5a7b1602b8a699ee888";
+/// Last commit before the rule about the imperative. It is checked in later commits only.
+const IMPERATIVE_BASE: &str = "6aaf6061";
+/// Endings of words that are no imperative: "faster", "adding", "added".
+const ENDINGS: [&str; 3] = ["er", "ing", "ed"];
+/// Adjectives with which a subject begins if its verb is missing.
+const ADJECTIVES: [&str; 4] = ["less", "more", "new", "plain"];
+/// Verbs with one of the endings.
+const VERBS: [&str; 23] = [
+    "alter", "answer", "bring", "consider", "deliver", "discover", "embed", "enter", "exceed", "feed",
+    "filter", "gather", "lower", "need", "number", "offer", "order", "prefer", "proceed", "recover",
+    "register", "render", "speed",
+];
 /// Upper bound on the characters of a subject.
 const SUBJECT: usize = 72;
 /// Separator of commits in the output of git; `PART` separates the parts of a commit.
 const COMMIT: char = '\u{1e}';
 const PART: char = '\u{1f}';
 
-/// Refuses commits since [`BASE`] with a subject that is long or has no area, or without a body. Without git or this commit, skips the check
-/// and prints why.
+/// Refuses commits since [`BASE`] with a subject that is long or has no area, or without a body, and commits since
+/// [`IMPERATIVE_BASE`] whose subject has no imperative. Without git or these commits, skips the check and prints why.
+///
+/// Merges are left out, because a merge that only joins two lines needs no body.
 pub fn check() -> Result<()> {
+    let Some(old) = log(BASE) else {
+        println!("commits: skipped, because there is no history with {}", &BASE[..8]);
+        return Ok(());
+    };
+    let new = log(IMPERATIVE_BASE).unwrap_or_default();
+    let problems = old.split(COMMIT).filter_map(problem);
+    let wrong: Vec<String> = problems.chain(new.split(COMMIT).filter_map(mood_problem)).collect();
+    ensure!(wrong.is_empty(), "messages of commits:\n  {}", wrong.join("\n  "));
+    println!("commits: {} since {} have a short subject and a body", old.matches(COMMIT).count(), &BASE[..8]);
+    Ok(())
+}
+
+/// Returns the messages of all commits since `base`, without merges.
+fn log(base: &str) -> Option<String> {
     let format = format!("--format={COMMIT}%h{PART}%s{PART}%b");
-    let range = format!("{BASE}..HEAD");
+    let range = format!("{base}..HEAD");
     let mut git = Command::new("git");
     git.arg("-C").arg(root()).args(["log", "--no-merges", &format, &range]);
-    let output = match git.output() {
-        Ok(output) if output.status.success() => output,
-        _ => {
-            println!("commits: skipped, because there is no history with {}", &BASE[..8]);
-            return Ok(());
-        }
-    };
-    let log = String::from_utf8_lossy(&output.stdout);
-    let wrong: Vec<String> = log.split(COMMIT).filter_map(problem).collect();
-    ensure!(wrong.is_empty(), "messages of commits:\n  {}", wrong.join("\n  "));
-    println!("commits: {} since {} have a short subject and a body", log.matches(COMMIT).count(), &BASE[..8]);
-    Ok(())
+    let output = git.output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Returns the reason why the message of a commit is refused, if it is.
@@ -49,6 +67,19 @@ fn problem(commit: &str) -> Option<String> {
         ));
     }
     body.trim().is_empty().then(|| format!("{hash} has no body: {subject}"))
+}
+
+/// Returns the reason why the subject of a commit is no imperative, if a pattern shows it.
+fn mood_problem(commit: &str) -> Option<String> {
+    let mut parts = commit.splitn(3, PART);
+    let (hash, subject) = (parts.next()?, parts.next()?);
+    if subject.starts_with("Revert ") {
+        return None;
+    }
+    let first = subject.split_once(": ")?.1.split([' ', ',']).next()?;
+    let is_ending = ENDINGS.iter().any(|ending| first.ends_with(ending)) && !VERBS.contains(&first);
+    (is_ending || ADJECTIVES.contains(&first))
+        .then(|| format!("{hash} has a subject that does not begin with an imperative: {subject}"))
 }
 
 /// Reports whether a subject has the form `area: imperative`: names in small letters, then words that do not begin with a
@@ -71,6 +102,18 @@ mod tests {
         let long = format!("abc\u{1f}core: {}\u{1f}Why.\n", "x".repeat(67));
         assert!(problem(&long).unwrap().starts_with("abc has a subject of 73 characters"));
         assert_eq!(problem(""), None);
+    }
+
+    #[test]
+    fn subjects_begin_with_an_imperative() {
+        let mood = |subject: &str| mood_problem(&format!("abc\u{1f}core: {subject}\u{1f}Why.\n"));
+        for subject in ["faster bands", "adding a band", "added a band", "more bands", "plain words"] {
+            assert!(mood(subject).is_some(), "{subject}");
+        }
+        for subject in ["mend a bound", "order bands", "bring a band", "name the added band"] {
+            assert_eq!(mood(subject), None, "{subject}");
+        }
+        assert_eq!(mood_problem("abc\u{1f}Revert \"core: faster bands\"\u{1f}Why.\n"), None);
     }
 
     #[test]

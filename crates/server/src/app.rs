@@ -92,7 +92,7 @@ fn with_facts(mut api: OpenApi) -> OpenApi {
     // A server without `--tokens` needs no token, so the security of the API lists two alternatives: none,
     // and a token.
     let mut token = Http::new(HttpAuthScheme::Bearer);
-    token.description = Some("Access token, if the server was started with `--tokens`".to_owned());
+    token.description = Some("Access token, if the server was started with `--tokens`.".to_owned());
     api.components.get_or_insert_default().add_security_scheme(TOKEN, SecurityScheme::Http(token));
     for schema in api.components.get_or_insert_default().schemas.values_mut() {
         if let RefOr::T(Schema::Object(object)) = schema {
@@ -102,7 +102,7 @@ fn with_facts(mut api: OpenApi) -> OpenApi {
     let problem = Problem::name().into_owned();
     api.components.get_or_insert_default().schemas.insert(problem.clone(), Problem::schema());
     let failed = ResponseBuilder::new()
-        .description("The call failed; `code` is the reason")
+        .description("The call failed; `code` is the reason.")
         .content("application/problem+json", Content::new(Some(Ref::from_schema_name(problem))))
         .build();
     for path in api.paths.paths.values_mut() {

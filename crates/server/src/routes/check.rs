@@ -156,8 +156,8 @@ pub(crate) struct CheckFile {
 /// The answer has the documents of the archive that share text with the checked text, and the shared passages. The call
 /// adds nothing to the archive.
 #[utoipa::path(post, path = "/check", operation_id = "check", tag = "check",
-    request_body(description = "The text as JSON, or a file as a form", content((CheckText = "application/json"), (CheckFile = "multipart/form-data"))),
-    responses((status = 200, description = "The matches", body = CheckAnswer)))]
+    request_body(description = "The text as JSON, or a file as a form.", content((CheckText = "application/json"), (CheckFile = "multipart/form-data"))),
+    responses((status = 200, description = "The matches.", body = CheckAnswer)))]
 pub(crate) async fn check(At(state): At<SharedState>, received: Received) -> Result<Response, Problem> {
     let Received { content, held } = received;
     match content {

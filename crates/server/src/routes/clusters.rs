@@ -28,8 +28,8 @@ pub(crate) struct ClustersRequest {
 ///
 /// The search runs as a job. Until the archive changes, a call with the same threshold returns the same job.
 #[utoipa::path(post, path = "/clusters", operation_id = "find_clusters", tag = "clusters",
-    request_body(description = "The threshold of the clusters", content = ClustersRequest),
-    responses((status = 202, description = "A job finds the clusters; its `result` is `Clusters`", body = StartedJob)))]
+    request_body(description = "The threshold of the clusters.", content = ClustersRequest),
+    responses((status = 202, description = "A job finds the clusters; its `result` is `Clusters`.", body = StartedJob)))]
 pub(crate) async fn begin(At(state): At<SharedState>, received: Received) -> Result<Response, Problem> {
     let ClustersRequest { threshold } = received.content.value()?;
     check_cluster_threshold(threshold)?;

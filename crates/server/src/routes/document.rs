@@ -19,8 +19,8 @@ use crate::uploads::{BodyContent, Received, json};
 use crate::wire::{Metadata, Title};
 
 /// Read a document.
-#[utoipa::path(get, path = "/documents/{id}", operation_id = "get_document", tag = "documents", params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment")),
-    responses((status = 200, description = "The document", body = StoredDocument)))]
+#[utoipa::path(get, path = "/documents/{id}", operation_id = "get_document", tag = "documents", params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment.")),
+    responses((status = 200, description = "The document.", body = StoredDocument)))]
 pub(crate) async fn get(At(state): At<SharedState>, Id(id): Id) -> Result<Response, Problem> {
     state.run(Lane::Read, move |archive, _| json_answer(StatusCode::OK, &archive.document(&id)?)).await
 }
@@ -54,10 +54,10 @@ pub(crate) struct NewFile {
 }
 
 /// Add a document under an id, or replace the document that has this id.
-#[utoipa::path(put, path = "/documents/{id}", operation_id = "put_document", tag = "documents", params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment")),
-    request_body(description = "The document as JSON, or its file as a form", content((NewContent = "application/json"), (NewFile = "multipart/form-data"))),
-    responses((status = 200, description = "The document was replaced", body = StoredDocument),
-        (status = 201, description = "The document is new", body = StoredDocument)))]
+#[utoipa::path(put, path = "/documents/{id}", operation_id = "put_document", tag = "documents", params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment.")),
+    request_body(description = "The document as JSON, or its file as a form.", content((NewContent = "application/json"), (NewFile = "multipart/form-data"))),
+    responses((status = 200, description = "The document was replaced.", body = StoredDocument),
+        (status = 201, description = "The document is new.", body = StoredDocument)))]
 pub(crate) async fn put(
     At(state): At<SharedState>,
     Id(id): Id,
@@ -91,8 +91,8 @@ pub(crate) async fn put(
 /// Remove a document.
 ///
 /// The answer is the document that was removed.
-#[utoipa::path(delete, path = "/documents/{id}", operation_id = "remove_document", tag = "documents", params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment")),
-    responses((status = 200, description = "The document", body = StoredDocument)))]
+#[utoipa::path(delete, path = "/documents/{id}", operation_id = "remove_document", tag = "documents", params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment.")),
+    responses((status = 200, description = "The document.", body = StoredDocument)))]
 pub(crate) async fn delete(At(state): At<SharedState>, Id(id): Id) -> Result<Response, Problem> {
     state.run(Lane::Write, move |archive, _| json_answer(StatusCode::OK, &archive.remove(&id)?)).await
 }
@@ -124,8 +124,8 @@ impl Default for SimilarParameters {
 ///
 /// The answer is that of a check of the document's text. The document itself is no match.
 #[utoipa::path(get, path = "/documents/{id}/similar", operation_id = "similar_documents", tag = "documents",
-    params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment"), SimilarParameters),
-    responses((status = 200, description = "The similar documents", body = CheckAnswer)))]
+    params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment."), SimilarParameters),
+    responses((status = 200, description = "The similar documents.", body = CheckAnswer)))]
 pub(crate) async fn similar(
     At(state): At<SharedState>,
     Id(id): Id,

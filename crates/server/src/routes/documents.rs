@@ -71,7 +71,7 @@ pub(crate) struct PageAnswer {
 ///
 /// To get the next page, pass the `next` of a page as `after`.
 #[utoipa::path(get, path = "/documents", operation_id = "list_documents", tag = "documents", params(ListParameters),
-    responses((status = 200, description = "A page of documents", body = PageAnswer)))]
+    responses((status = 200, description = "A page of documents.", body = PageAnswer)))]
 pub(crate) async fn list(
     At(state): At<SharedState>,
     Parameters(parameters): Parameters<ListParameters>,
@@ -176,10 +176,10 @@ fn with_options(files: Vec<UploadedFile>, options: Option<&[u8]>) -> Result<Vec<
 /// Up to 100 documents, 4 files and 8 MiB are added before the answer; a larger call becomes a job. Documents that
 /// cannot be added are in `rejected`, and all other documents are added.
 #[utoipa::path(post, path = "/documents", operation_id = "add_documents", tag = "documents",
-    request_body(description = "The documents as JSON, or files as a form",
+    request_body(description = "The documents as JSON, or files as a form.",
         content((NewDocuments = "application/json"), (NewFiles = "multipart/form-data"))),
-    responses((status = 201, description = "The documents are in the archive", body = AddedAnswer),
-        (status = 202, description = "A job adds the documents", body = StartedJob)))]
+    responses((status = 201, description = "The documents are in the archive.", body = AddedAnswer),
+        (status = 202, description = "A job adds the documents.", body = StartedJob)))]
 pub(crate) async fn add(At(state): At<SharedState>, received: Received) -> Result<Response, Problem> {
     let Received { content, held } = received;
     let items = state

@@ -26,7 +26,7 @@ pub(crate) struct Health {
 
 /// Check that the server answers.
 #[utoipa::path(get, path = "/health", operation_id = "get_health", tag = "archive",
-    responses((status = 200, description = "The server answers", body = Health)))]
+    responses((status = 200, description = "The server answers.", body = Health)))]
 pub(crate) async fn health(At(state): At<SharedState>) -> Result<Response, Problem> {
     let numbers = state.run(Lane::Quick, |archive, _| archive.statistics()).await?;
     let health = Health {

@@ -25,8 +25,8 @@ pub(crate) struct StartedJob {
 ///
 /// The server keeps the result of a job for an hour.
 #[utoipa::path(get, path = "/jobs/{id}", operation_id = "get_job", tag = "jobs",
-    params(("id" = String, Path, description = "Id of the job")),
-    responses((status = 200, description = "The job", body = JobAnswer)))]
+    params(("id" = String, Path, description = "Id of the job.")),
+    responses((status = 200, description = "The job.", body = JobAnswer)))]
 pub(crate) async fn get(At(state): At<SharedState>, Id(id): Id) -> Result<Response, Problem> {
     let job = state.jobs.get(&id).ok_or(ProblemKind::NoSuchJob)?;
     state.run(Lane::Read, move |_, _| json_answer(StatusCode::OK, &job)).await

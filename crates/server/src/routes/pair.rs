@@ -33,8 +33,8 @@ pub(crate) struct PairRequest {
 ///
 /// A side is a document of the archive, or a text. The answer has all passages that both sides share.
 #[utoipa::path(post, path = "/pair", operation_id = "compare_pair", tag = "check",
-    request_body(description = "The two documents", content = PairRequest),
-    responses((status = 200, description = "Similarity and shared passages", body = PairAnswer)))]
+    request_body(description = "The two documents.", content = PairRequest),
+    responses((status = 200, description = "Similarity and shared passages.", body = PairAnswer)))]
 pub(crate) async fn pair(At(state): At<SharedState>, received: Received) -> Result<Response, Problem> {
     let Received { content, held } = received;
     let (held, PairRequest { left, right, options }, lane) = state

@@ -47,7 +47,7 @@ pub(crate) struct StatsAnswer {
 
 /// Get the archive in numbers.
 #[utoipa::path(get, path = "/stats", operation_id = "get_stats", tag = "archive",
-    responses((status = 200, description = "The archive in numbers", body = StatsAnswer)))]
+    responses((status = 200, description = "The archive in numbers.", body = StatsAnswer)))]
 pub(crate) async fn stats(At(state): At<SharedState>) -> Result<Response, Problem> {
     let numbers = state.run(Lane::Read, |archive, _| archive.statistics()).await?;
     let overview = state.overview.after(numbers.changes).await;

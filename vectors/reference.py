@@ -1,7 +1,7 @@
 """Regenerates and checks the vectors; needs only `regex`.
 
-usage: reference.py            checks that the files beside it hold the values computed here
-       reference.py --write    writes the files
+Without arguments, `reference.py` checks that the files beside it hold the values computed here. `reference.py --write`
+writes the files.
 
 This is a second, slow implementation of Minwise in plain integers, from the normalisation of a text to its band keys.
 The reference shares no code with the library, so that the definition is right if both agree. Tests of Rust, Python and

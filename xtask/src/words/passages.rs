@@ -12,18 +12,26 @@ pub enum Language {
     /// Files with comments after `#`.
     Toml,
     Markdown,
+    /// Files whose text between the tags is read.
+    Html,
     /// Files whose values of `description` and `summary` are read.
     OpenApi,
 }
 
-/// Kind of a passage. Documentation must have whole sentences; other kinds may have fragments.
+/// Kind of a passage. Documentation and descriptions must have whole sentences; other kinds may have fragments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
+    /// Comment of rustdoc or JSDoc, or docstring of Python.
     Documentation,
     Comment,
     Page,
-    /// String in the code, such as an error message or the title of a chart.
+    /// Description in the `OpenAPI` document.
+    Description,
+    /// String in the code, such as an error message or the title of a chart. A text that begins with a space continues
+    /// another string.
     Message,
+    /// String in a test, or value in TOML.
+    Data,
 }
 
 /// Paragraph, list item or comment of one or more lines, without its markers.
@@ -45,6 +53,7 @@ impl Language {
             "js" | "mjs" | "ts" | "css" => Self::JavaScript,
             "toml" => Self::Toml,
             "md" => Self::Markdown,
+            "html" => Self::Html,
             _ if name == "openapi.json" => Self::OpenApi,
             _ => return None,
         })
@@ -54,9 +63,8 @@ impl Language {
 /// Returns the passages of a file, in the order of their lines.
 pub fn of(text: &str, language: Language) -> Vec<Passage> {
     match language {
-        Language::Rust | Language::JavaScript => {
-            of_slashes(text).into_iter().chain(of_strings(text)).collect()
-        }
+        Language::Rust => of_slashes(text).into_iter().chain(of_strings(text)).collect(),
+        Language::JavaScript => of_slashes(text).into_iter().chain(of_scripts(text)).collect(),
         Language::Python => of_python(text),
         Language::Toml => of_hashes(text).into_iter().chain(of_values(text)).collect(),
         Language::Markdown => {
@@ -66,6 +74,7 @@ pub fn of(text: &str, language: Language) -> Vec<Passage> {
             }
             builder.finish()
         }
+        Language::Html => of_html(text),
         Language::OpenApi => of_descriptions(text),
     }
 }
@@ -129,16 +138,31 @@ fn item(text: &str) -> Option<&str> {
     Some(label.map_or(rest, |(_, rest)| rest.trim_start_matches(['.', ':', ' '])))
 }
 
-/// Reads comments after `//`, `///` and `//!`, and in `/* */`.
+/// Reads comments after `//`, `///` and `//!`, and in `/* */`. A comment in `/** */` is documentation; its tags, such as
+/// `@param`, are left out.
 fn of_slashes(text: &str) -> Vec<Passage> {
     let mut builder = Builder::default();
-    let mut is_block = false;
+    let mut block = None;
+    let mut is_tag = false;
     for (line, text) in (1..).zip(text.lines()) {
         let trimmed = text.trim_start();
-        if is_block || trimmed.starts_with("/*") {
+        if block.is_some() || trimmed.starts_with("/*") {
+            if block.is_none() {
+                is_tag = false;
+            }
+            let first = if trimmed.starts_with("/**") { Kind::Documentation } else { Kind::Comment };
+            let kind = block.unwrap_or(first);
             let inner = trimmed.trim_start_matches('/').trim_start_matches('*').trim_end_matches("*/");
-            builder.push(line, Kind::Comment, inner.strip_prefix(' ').unwrap_or(inner));
-            is_block = !trimmed.contains("*/");
+            let (words, tag) =
+                inner.split_once(" @").map_or((inner, None), |(words, tag)| (words, Some(tag)));
+            if is_tag {
+                builder.close();
+            } else {
+                builder.push(line, kind, words.strip_prefix(' ').unwrap_or(words));
+            }
+            // A tag may continue in the next lines, up to the end of the comment.
+            is_tag |= tag.is_some();
+            block = (!trimmed.contains("*/")).then_some(kind);
         } else if let Some(doc) = trimmed.strip_prefix("///").or_else(|| trimmed.strip_prefix("//!")) {
             builder.push(line, Kind::Documentation, doc.strip_prefix(' ').unwrap_or(doc));
         } else if let Some(comment) = trimmed.strip_prefix("//") {
@@ -163,35 +187,39 @@ fn trailing(line: &str, marker: &str) -> Option<usize> {
     quotes.is_multiple_of(2).then_some(at + marked.len())
 }
 
-/// Reads comments after `#`, and docstrings.
+/// Reads comments after `#`, and docstrings. Other strings over several lines are left out.
 fn of_python(text: &str) -> Vec<Passage> {
+    const QUOTES: &str = r#"""""#;
     let mut builder = Builder::default();
+    // Indentation of the open docstring. Indented lines in it are code.
     let mut docstring = None;
+    let mut is_string = false;
     for (line, text) in (1..).zip(text.lines()) {
         let trimmed = text.trim();
-        if let Some(quotes) = docstring {
-            let ends = trimmed.ends_with(quotes);
-            builder.push(line, Kind::Comment, trimmed.trim_end_matches(quotes));
-            if ends {
+        if let Some(indent) = docstring {
+            let inner = if text.len() > trimmed.len() { text.get(indent..).unwrap_or(trimmed) } else { text };
+            builder.push(line, Kind::Documentation, inner.trim_end().trim_end_matches(QUOTES));
+            if trimmed.ends_with(QUOTES) {
                 docstring = None;
                 builder.close();
             }
             continue;
         }
-        let opening = [r#"""""#, r#"r""""#].into_iter().find(|opening| trimmed.starts_with(opening));
-        if let Some(opening) = opening {
+        let opening = [QUOTES, r#"r""""#].into_iter().find(|opening| trimmed.starts_with(opening));
+        if let Some(opening) = opening.filter(|_| !is_string) {
             let rest = &trimmed[opening.len()..];
-            let quotes = r#"""""#;
-            builder.push(line, Kind::Comment, rest.trim_end_matches(quotes));
-            if rest.ends_with(quotes) {
+            builder.push(line, Kind::Documentation, rest.trim_end_matches(QUOTES));
+            if rest.ends_with(QUOTES) {
                 builder.close();
             } else {
-                docstring = Some(quotes);
+                docstring = Some(text.len() - text.trim_start().len());
             }
-        } else if let Some(comment) = trimmed.strip_prefix("# ") {
-            builder.push(line, Kind::Comment, comment);
-        } else {
-            builder.close();
+            continue;
+        }
+        is_string ^= trimmed.matches(QUOTES).count() % 2 == 1;
+        match trimmed.strip_prefix("# ") {
+            Some(comment) if !is_string => builder.push(line, Kind::Comment, comment),
+            _ => builder.close(),
         }
     }
     builder.finish()
@@ -212,19 +240,125 @@ fn of_hashes(text: &str) -> Vec<Passage> {
 /// Reads the strings in double quotes in code, line by line. A string continues in the next line after a `\`.
 fn of_strings(text: &str) -> Vec<Passage> {
     let mut passages = vec![];
-    let mut is_inside = false;
+    let (mut is_inside, mut kind) = (false, Kind::Message);
     for (line, text) in (1..).zip(text.lines()) {
+        if text.starts_with("#[cfg(test)]") {
+            kind = Kind::Data;
+        }
         if text.trim_start().starts_with("//") {
             continue;
         }
         let (text, skipped) = (text.replace("\\\"", "'").replace("'\"'", "' '"), usize::from(!is_inside));
-        let parts = text.split('"').skip(skipped).step_by(2);
-        passages.extend(parts.map(|part| Passage {
-            line,
-            kind: Kind::Message,
-            text: part.trim().to_owned(),
-        }));
+        for (at, part) in text.split('"').skip(skipped).step_by(2).enumerate() {
+            let continues = part.starts_with(' ') || at == 0 && is_inside;
+            let mark = if continues { " " } else { "" };
+            passages.push(Passage { line, kind, text: format!("{mark}{}", part.trim()) });
+        }
         is_inside = text.ends_with('\\');
+    }
+    passages.retain(|passage| passage.text.trim().contains(' '));
+    passages
+}
+
+/// Reads the strings of a script: in single and double quotes, and templates. An expression in a template is replaced by
+/// `{}`.
+fn of_scripts(text: &str) -> Vec<Passage> {
+    let mut passages = vec![];
+    let mut line = 1;
+    let mut rest = text;
+    // Whether a `/` begins a regular expression: it does unless a value comes before it.
+    let mut is_value = false;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |at| at + 2),
+            '/' if !is_value => expression_length(rest),
+            '\'' | '"' | '`' => {
+                let (text, length) = string(rest);
+                passages.push(Passage { line, kind: Kind::Message, text });
+                length
+            }
+            _ => first.len_utf8(),
+        };
+        if !first.is_whitespace() && !rest.starts_with("//") && !rest.starts_with("/*") {
+            is_value = first.is_alphanumeric() || "_$)]}'\"`".contains(first);
+        }
+        line += rest[..length].matches('\n').count();
+        rest = &rest[length..];
+    }
+    passages.retain(|passage| passage.text.contains(' '));
+    passages
+}
+
+/// Returns the length of a regular expression of a script, or 1 if the line has no end of it.
+fn expression_length(text: &str) -> usize {
+    let (mut is_escaped, mut is_class) = (false, false);
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            '\n' => return 1,
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '[' => is_class = true,
+            ']' => is_class = false,
+            '/' if !is_class => return at + 1,
+            _ => {}
+        }
+    }
+    1
+}
+
+/// Returns the text of a string at the beginning of a script, and the length of the string with its quotes.
+fn string(script: &str) -> (String, usize) {
+    let quote = script.chars().next().unwrap_or_default();
+    let mut text = String::new();
+    let mut at = quote.len_utf8();
+    while let Some(c) = script[at..].chars().next() {
+        at += c.len_utf8();
+        match c {
+            _ if c == quote => break,
+            // Only templates may have several lines.
+            '\n' if quote != '`' => break,
+            '\\' => {
+                let escaped = script[at..].chars().next().unwrap_or_default();
+                text.push(if escaped == 'n' { '\n' } else { escaped });
+                at += escaped.len_utf8();
+            }
+            '$' if quote == '`' && script[at..].starts_with('{') => {
+                text.push_str("{}");
+                at += braces_length(&script[at..]);
+            }
+            _ => text.push(c),
+        }
+    }
+    (text.split_whitespace().collect::<Vec<_>>().join(" "), at)
+}
+
+/// Returns the length of an expression in braces, which may contain strings.
+fn braces_length(script: &str) -> usize {
+    let (mut depth, mut at) = (0_usize, 0);
+    while let Some(c) = script[at..].chars().next() {
+        at += match c {
+            '\'' | '"' | '`' => string(&script[at..]).1,
+            _ => c.len_utf8(),
+        };
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 1 => break,
+            '}' => depth -= 1,
+            _ => {}
+        }
+    }
+    at
+}
+
+/// Reads the text between the tags of HTML. Tags within a sentence, such as `<code>`, are left out.
+fn of_html(text: &str) -> Vec<Passage> {
+    let mut passages = vec![];
+    for (line, text) in (1..).zip(text.lines()) {
+        let words: String =
+            text.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text)).collect();
+        let text = words.trim().to_owned();
+        passages.push(Passage { line, kind: Kind::Message, text });
     }
     passages.retain(|passage| passage.text.contains(' '));
     passages
@@ -233,7 +367,7 @@ fn of_strings(text: &str) -> Vec<Passage> {
 /// Reads the values of TOML, which may go over several lines.
 fn of_values(text: &str) -> Vec<Passage> {
     let lines = (1..).zip(text.lines()).filter(|(_, text)| !text.trim_start().starts_with('#'));
-    lines.map(|(line, text)| Passage { line, kind: Kind::Message, text: text.trim().to_owned() }).collect()
+    lines.map(|(line, text)| Passage { line, kind: Kind::Data, text: text.trim().to_owned() }).collect()
 }
 
 /// Reads values of `description` and `summary` in JSON with one value per line.
@@ -241,11 +375,12 @@ fn of_descriptions(text: &str) -> Vec<Passage> {
     let mut passages = vec![];
     for (line, text) in (1..).zip(text.lines()) {
         let trimmed = text.trim().trim_end_matches(',');
-        let value = ["\"description\": ", "\"summary\": "].iter().find_map(|key| trimmed.strip_prefix(key));
-        let Some(value) = value.and_then(|value| serde_json::from_str::<String>(value).ok()) else {
-            continue;
-        };
-        passages.push(Passage { line, kind: Kind::Page, text: value.replace('\n', " ") });
+        let keys = [("\"description\": ", Kind::Description), ("\"summary\": ", Kind::Page)];
+        let value = keys.iter().find_map(|(key, kind)| Some((*kind, trimmed.strip_prefix(key)?)));
+        let Some((kind, value)) = value else { continue };
+        if let Ok(value) = serde_json::from_str::<String>(value) {
+            passages.push(Passage { line, kind, text: value.replace('\n', " ") });
+        }
     }
     passages
 }
@@ -307,18 +442,18 @@ mod tests {
         let messages =
             "a(\"one\", \"two of three\", b c);\n// \"no string\"\nd(\"begin and \\\n  its end\", e f);\n";
         let found: Vec<String> = of_strings(messages).into_iter().map(|passage| passage.text).collect();
-        assert_eq!(found, ["two of three", "begin and \\", "its end"]);
+        assert_eq!(found, ["two of three", "begin and \\", " its end"]);
     }
 
     #[test]
     fn comments_of_other_languages() {
-        let python = "\"\"\"Head.\n\nMore\nlines.\n>>> try:\n...     a. b\n\"\"\"\n# A comment.\nx = 1\n\"\"\"One line.\"\"\"\n";
-        let expected = [(1, "Head."), (3, "More lines."), (8, "A comment."), (10, "One line.")];
+        let python = "\"\"\"Head.\n\nMore\nlines.\n>>> try:\n...     a. b\n\"\"\"\n# A comment.\nx = \"\"\"\ny = 1\n\"\"\"\n    \"\"\"One line.\n\n        code\n    \"\"\"\n";
+        let expected = [(1, "Head."), (3, "More lines."), (8, "A comment."), (12, "One line.")];
         assert_eq!(texts(python, Language::Python), owned(&expected));
-        let script = "/** Draws\n * a line. */\nlet a; // why\nb(\"of the page\");\n";
+        let script = "/** One line. @param {A} a */\n/** Draws\n * a line.\n * @param {Line} line The line,\n *   which is long. */\nlet a; // why\nb(\"of the page\");\n";
         assert_eq!(
             texts(script, Language::JavaScript),
-            owned(&[(1, "Draws a line."), (3, "why"), (4, "of the page")])
+            owned(&[(1, "One line. Draws a line."), (6, "why"), (7, "of the page")])
         );
         let style = "/* Two\n   lines. */\na { color: red; }\n/* Three. */\n";
         assert_eq!(texts(style, Language::JavaScript), owned(&[(1, "Two lines."), (4, "Three.")]));
@@ -327,6 +462,39 @@ mod tests {
         let json =
             "{\n  \"description\": \"A text.\",\n  \"summary\": \"Short\",\n  \"type\": \"string\"\n}\n";
         assert_eq!(texts(json, Language::OpenApi), owned(&[(2, "A text."), (3, "Short")]));
+    }
+
+    #[test]
+    fn documentation_is_told_from_comments() {
+        let kinds = |text, language| -> Vec<Kind> {
+            of(text, language).into_iter().map(|passage| passage.kind).collect()
+        };
+        let python = "\"\"\"Head.\n\nMore.\n\"\"\"\n# A comment.\n";
+        assert_eq!(
+            kinds(python, Language::Python),
+            [Kind::Documentation, Kind::Documentation, Kind::Comment]
+        );
+        let script = "/** Draws. */\n/* Why. */\nb('of the page');\n";
+        assert_eq!(kinds(script, Language::JavaScript), [Kind::Documentation, Kind::Comment, Kind::Message]);
+        let json = "\"description\": \"A text.\",\n\"summary\": \"Short\"\n";
+        assert_eq!(kinds(json, Language::OpenApi), [Kind::Description, Kind::Page]);
+    }
+
+    #[test]
+    fn strings_of_scripts() {
+        let script = "import 'x';\n// it's a comment\na('one of', \"two's of\", `three ${b ? `in ${'c'}` : {}} of\n  four`);\n\
+                      c.replace(/['\"`/]/g, 'it\\'s five'); d = e / 2 / f('six /* of'); /* 'no string' */\n";
+        let expected =
+            [(3, "one of"), (3, "two's of"), (3, "three {} of four"), (5, "it's five"), (5, "six /* of")];
+        let found: Vec<_> =
+            of_scripts(script).into_iter().map(|passage| (passage.line, passage.text)).collect();
+        assert_eq!(found, owned(&expected));
+    }
+
+    #[test]
+    fn text_of_html() {
+        let html = "<!doctype html>\n<p class=\"x y\">The command <code>check</code> answers.</p>\n<a href=\"/\">Check</a>\n";
+        assert_eq!(texts(html, Language::Html), owned(&[(2, "The command check answers.")]));
     }
 
     #[test]

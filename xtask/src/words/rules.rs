@@ -113,9 +113,13 @@ const NOUNS: [&str; 46] = [
 
 /// Returns the rule that a sentence breaks, if it breaks one. `is_first` and `is_last` describe its place in its passage.
 pub fn problem(sentence: &str, is_first: bool, is_last: bool, kind: Kind) -> Option<String> {
-    // A message may be a part of a sentence, and may begin with data.
-    if kind == Kind::Message {
-        return rate(sentence);
+    // A message may be a part of a sentence, and may begin with data. With a capital and a full stop, it is a sentence.
+    if matches!(kind, Kind::Message | Kind::Data) {
+        let is_sentence = sentence.starts_with(char::is_uppercase) && sentence.ends_with('.');
+        return (is_sentence && kind == Kind::Message)
+            .then(|| opener(sentence, is_first))
+            .flatten()
+            .or_else(|| rate(sentence));
     }
     opener(sentence, is_first)
         .or_else(|| fragment(sentence, is_first, kind))
@@ -152,7 +156,7 @@ fn fragment(sentence: &str, is_first: bool, kind: Kind) -> Option<String> {
     if sentence.contains(" but for ") && !sentence.contains("but for the first time") {
         return Some("write `except`, not `but for`".to_owned());
     }
-    if !is_first || kind != Kind::Documentation {
+    if !is_first || kind == Kind::Comment {
         return None;
     }
     let first = sentence.split(' ').next()?;
@@ -171,13 +175,13 @@ fn remainder(sentence: &str, is_first: bool) -> Option<String> {
     is_remainder.then(|| "these words belong to no sentence".to_owned())
 }
 
-/// Checks that the last sentence of documentation ends with a full stop. A colon may stand before a list or a formula,
+/// Checks that the last sentence of documentation or of a description ends with a full stop. A colon may stand before a list or a formula,
 /// and code may end a list item.
 fn end(sentence: &str, is_last: bool, kind: Kind) -> Option<String> {
     let is_open = sentence.ends_with(|c: char| c.is_alphanumeric() || c == ',') && !sentence.ends_with("\",");
     let is_link = sentence.starts_with('[') && sentence.contains("]: ");
-    (is_last && is_open && !is_link && kind == Kind::Documentation)
-        .then(|| "a sentence ends with a full stop".to_owned())
+    let is_whole = matches!(kind, Kind::Documentation | Kind::Description);
+    (is_last && is_open && !is_link && is_whole).then(|| "a sentence ends with a full stop".to_owned())
 }
 
 /// Words before an article which show that the article begins an object: "gives a document a number".
@@ -255,11 +259,24 @@ mod tests {
     }
 
     #[test]
+    fn messages_that_are_sentences_begin_with_their_subject() {
+        let message = |sentence| problem(sentence, true, true, Kind::Message);
+        assert!(message("Those that wait hold all memory.").is_some());
+        assert!(message("It has {}; the server accepts less.").is_some());
+        assert_eq!(problem("It was late.", true, true, Kind::Data), None);
+        for part in ["It has", "those that wait hold it.", "What is a crowd?", "{} of it.", "and so on"] {
+            assert_eq!(message(part), None, "{part}");
+        }
+    }
+
+    #[test]
     fn sentences_stand_alone() {
         assert!(documentation("and those of which at least this share is in the other,").is_some());
         assert!(documentation("A list of words,").is_some());
         assert!(documentation("All words but for the first.").is_some());
         assert_eq!(problem("and then the rest", true, true, Kind::Comment), None);
+        assert!(problem("and then the rest", true, true, Kind::Page).is_some());
+        assert!(problem("or the second", true, true, Kind::Description).is_some());
         assert_eq!(documentation("A list of words."), None);
     }
 
@@ -271,6 +288,8 @@ mod tests {
         for whole in ["Fails with:", "Fails with `Io`", "Is it short?", "- `a`;"] {
             assert_eq!(documentation(whole), None, "{whole}");
         }
+        assert!(problem("The similar documents", true, true, Kind::Description).is_some());
+        assert_eq!(problem("The similar documents", true, true, Kind::Page), None);
         let later = |sentence| problem(sentence, false, true, Kind::Comment);
         assert!(later("times its size.").is_some());
         assert_eq!(later("gaoya has 126 registers."), None);

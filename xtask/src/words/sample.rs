@@ -67,7 +67,7 @@ fn is_for(readers: Readers, name: &str, kind: Kind) -> bool {
             is_program && is_code && !is_test && matches!(kind, Kind::Documentation | Kind::Comment)
         }
         Readers::Users => match kind {
-            Kind::Page => {
+            Kind::Page | Kind::Description => {
                 let is_page =
                     ["docs/guides/", "docs/reference/"].iter().any(|folder| name.starts_with(folder));
                 name == "README.md" || is_page
@@ -75,7 +75,7 @@ fn is_for(readers: Readers, name: &str, kind: Kind) -> bool {
             Kind::Message => {
                 ["crates/cli/src/", "crates/server/web/"].iter().any(|folder| name.starts_with(folder))
             }
-            Kind::Documentation | Kind::Comment => false,
+            Kind::Documentation | Kind::Comment | Kind::Data => false,
         },
     }
 }
@@ -121,6 +121,8 @@ mod tests {
         let users = |name, kind| is_for(Readers::Users, name, kind);
         assert!(users("docs/guides/spark.md", Kind::Page));
         assert!(users("crates/cli/src/help.rs", Kind::Message));
+        assert!(users("docs/reference/openapi.json", Kind::Description));
+        assert!(users("crates/server/web/check-form.js", Kind::Message));
         assert!(!users("ARCHITECTURE.md", Kind::Page));
         assert!(!users("crates/cli/src/help.rs", Kind::Documentation));
     }

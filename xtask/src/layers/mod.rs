@@ -1,8 +1,9 @@
 //! Checks that dependencies have one direction: a crate uses only crates before it, a module uses only modules before
-//! it, and no two files use each other.
+//! it, and no two files use each other. No two scripts of the page import each other.
 
 pub mod order;
 mod rules;
+mod scripts;
 pub mod source;
 #[cfg(test)]
 mod tests;
@@ -16,7 +17,7 @@ use order::{CRATES, Crate};
 use rules::ORDER;
 use source::Tree;
 
-/// Checks every package of the workspace. A package in `crates` must have an order; in other packages, no two files may
+/// Checks every package of the workspace, and the scripts of the page. A package in `crates` must have an order; in other packages, no two files may
 /// use each other.
 pub fn check() -> Result<()> {
     let mut wrong = vec![];
@@ -36,6 +37,7 @@ pub fn check() -> Result<()> {
             wrong.extend(rules::check(&modules(&file)?, rooms.take()));
         }
     }
+    wrong.extend(scripts::check()?);
     if wrong.is_empty() {
         println!("layers: data flows one way");
         Ok(())

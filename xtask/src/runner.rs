@@ -130,7 +130,7 @@ fn nextest(lines: &[String]) -> (TestCounts, Vec<String>) {
         match what {
             "passed" => counts.passed += number,
             "skipped" => {}
-            // Tests counted by other words failed, timed out, or could not be started.
+            // All other counts, such as `failed` and `timed out`, are of tests that did not pass.
             _ => counts.failed += number,
         }
     }

@@ -133,7 +133,7 @@ pub enum CommandError {
 pub enum CommandWarning {
     /// The server stopped before it had added documents that it had accepted.
     NotAdded,
-    /// Passages as short as asked for may be missed.
+    /// The options ask for shorter passages than the archive is certain to find, so some may be missed.
     ShortPassages,
     /// The sheet of metadata has ids that no document has.
     UnusedMetadata,

@@ -22,7 +22,7 @@ pub enum CheckKind {
     Shape,
     /// A printed number or statement of the source is correct.
     Published,
-    /// A printed number of the source is possible at all.
+    /// A printed number of the source contradicts no theorem, so it can have been measured.
     Possible,
     /// A statement of the source about times holds on this machine, in this run.
     Clock,

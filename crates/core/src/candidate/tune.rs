@@ -2,7 +2,7 @@
 //!
 //! This module has the only copy of the S-curve P(s) = 1 − (1 − p(s)ʳ)ᵇ, where p(s) is the probability that one
 //! register of a pair at similarity s agrees. For `MinHash` p(s) is s; other sketches have other functions. All
-//! functions of this module take p.
+//! functions of this module take the function p as an argument.
 //!
 //! - **Paper.** The S-curve is that of [banding](super::banding), as in Hassanian-esfahani 2018, (9), and
 //!   [Anonymous](crate#sources), §5.

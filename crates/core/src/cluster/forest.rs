@@ -30,7 +30,8 @@ impl SharedForest {
             }
             let next = self.0[parent as usize].load(Ordering::Relaxed);
             if next != parent {
-                // Path halving as in `Forest`. If another thread has changed the link, its new link is as good.
+                // The link of the member is set to its grandparent (path halving), as in `Forest`. If another thread
+                // has changed the link, its new link is as good.
                 let link = &self.0[member as usize];
                 let _ = link.compare_exchange(parent, next, Ordering::Relaxed, Ordering::Relaxed);
             }

@@ -112,7 +112,7 @@ impl BlockRow {
     pub const NEW: u16 = 16;
     /// The document is certain to be on the shelf if it is kept.
     pub const PLACED: u16 = 32;
-    /// The document is given.
+    /// The document is given: it is kept without comparison, as a reference is.
     pub const GIVEN: u16 = 64;
     /// The shelf is one of components or pairs, not of stars.
     pub const JOINS: u16 = 128;

@@ -76,8 +76,8 @@ const TOGETHER: usize = 16;
 /// The registers while shingles are added one after another.
 struct RegisterState<'a> {
     registers: &'a mut [u32],
-    /// Order of the current shingle. Place i holds i, except where the shingle has swapped. The places of earlier steps
-    /// are not updated.
+    /// Order of the current shingle. A random permutation that begins as 0, 1, 2, …: place i holds i, unless the
+    /// current shingle has swapped this place. The places of earlier steps are not updated.
     order: Vec<u32>,
     /// Places with which the current shingle has swapped.
     swapped: Vec<u32>,

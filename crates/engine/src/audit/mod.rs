@@ -313,7 +313,8 @@ impl AuditBounds {
             (run / RUN_SHARE).max(FREE_NANOSECONDS)
         };
         // The size of a corpus depends on its format. All documents are assumed to be short, so that the same documents
-        // get the same audit in every format. Only the bytes that are read depend on the true size.
+        // get the same audit in every format. The limit on the bytes that are read again is the only one that depends
+        // on the true size.
         let nanoseconds = share(documents * SHORT_BYTES);
         Self {
             average: (bytes / documents.max(1)).max(1),

@@ -313,7 +313,7 @@ impl Deduplicated {
     /// repeated or missing, the path of the file as it was given and the line are returned, such as
     /// `data/part.jsonl:7`. For documents in memory, a missing id is `memory:7`, and repeated ids are `rose`, `rose#2`
     /// and so on, in keeper order. Returns `None` if the record was rejected or does not exist.
-    /// [`record_id`](Self::record_id) returns the id that the record has.
+    /// [`record_id`](Self::record_id) returns the id of the record unchanged.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Corpus`](crate::ErrorKind::Corpus) if ids are in a temporary file that cannot be read.

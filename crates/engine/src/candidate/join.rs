@@ -23,8 +23,8 @@ use crate::turn::LargeDocumentLock;
 
 /// Maximum number of documents whose items are gathered together.
 const TOGETHER: usize = 512;
-/// Maximum number of sketch words of several documents that are gathered together, and number of entries at which a
-/// part of a document that is cut block by block is sorted and put away.
+/// Limit of two buffers: the sketch words of documents that are gathered together, and the entries of a document that
+/// is cut block by block. A full buffer of entries is sorted and stored.
 const GATHERED: usize = 1 << 19;
 /// Number of entries per thread that stay in memory. `LEAST_HELD` entries stay even if memory is short, because fewer
 /// entries would make too many runs.

@@ -183,7 +183,7 @@ fn bands_together(bands: usize, documents: usize, room: WorkingMemory) -> Option
     let most = (KEYS_BYTES / band_bytes.max(1)).max(SORTED_TOGETHER as u64);
     let together = usize::try_from(most).unwrap_or(bands).min(bands);
     // Several bands share a pass only if twice their keys fit. When the pass begins, the allocator has not returned all
-    // memory of the reading yet: 600,000 rows of 7 bytes took up to 214 MiB of 192.
+    // memory of the reading yet: 600,000 rows of 7 bytes took up to 214 MiB, although the limit was 192 MiB.
     let fits = |together: &usize| {
         let times = if *together > 1 { 2 } else { 1 };
         room.parts(times * *together as u64 * band_bytes).len() == 1

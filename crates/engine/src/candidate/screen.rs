@@ -63,8 +63,8 @@ struct Rules {
 }
 
 impl Screen {
-    /// Returns the screen for candidates. If bands found them, it compares their sketches. Every other search has
-    /// compared sketches or shingles already, so the screen rejects nothing.
+    /// Returns the screen for candidates. If bands found the candidates, the screen compares their sketches. Every
+    /// other search has compared sketches or shingles already, so the screen rejects nothing.
     pub(crate) fn new(plan: &Plan, rows: &RowLayout) -> Result<Self, Error> {
         match plan.search {
             Search::Banding => Self::of_all(plan, rows),

@@ -264,7 +264,7 @@ fn removed_in(
     removed
 }
 
-/// Returns the number of documents in whose favour others are removed.
+/// Returns the number of kept documents for which at least one other document is removed.
 fn keepers(removed: &[Removed]) -> u64 {
     let mut keepers: Vec<u32> = removed.iter().map(|removed| removed.of).collect();
     keepers.sort_unstable();
@@ -366,12 +366,12 @@ mod tests {
         (0..count).map(line).collect()
     }
 
-    /// Runs with shelves that take `shelf` documents.
+    /// Deduplicates `count` filled-in copies of a form. A shelf takes at most `shelf` documents.
     fn run(count: usize, shelf: usize, cluster: Clustering) -> Decisions {
         run_lines(&form(count), shelf, cluster, |_| {})
     }
 
-    /// Runs with these records and with shelves that take `shelf` documents.
+    /// Deduplicates these records. A shelf takes at most `shelf` documents.
     fn run_lines(
         lines: &str,
         shelf: usize,

@@ -40,7 +40,7 @@ pub(super) fn known_again(plan: &Plan, corpus: &Corpus) -> Vec<(String, String)>
     let options = corpus.options();
     let [text_field, id_field, encoding, delimiter, max_record, null] = options.deciding();
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
-    // References may have another format than the inputs. The requested format decides how they are read.
+    // References may have another format than the inputs. The requested format decides how references are read.
     let asked_for = if let InputFormat::Only(format) = options.format { format.name() } else { "auto" };
     let reference_format = (corpus.references() > 0).then(|| asked_for.to_owned());
     [

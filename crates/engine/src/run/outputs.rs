@@ -555,7 +555,8 @@ fn refuse_same(outputs: &Outputs) -> Result<(), Error> {
     Ok(refuse_shared(&paths)?)
 }
 
-/// Folders that were created for this run, innermost first. Dropping the value removes those that are empty.
+/// Folders that were created for this run, innermost first. Dropping the value removes the folders that are still
+/// empty.
 pub(super) struct NewFolder(Vec<PathBuf>);
 
 impl NewFolder {

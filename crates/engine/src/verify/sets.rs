@@ -705,7 +705,7 @@ mod tests {
             // A mark takes 132 bytes, and its entry in the list of all documents takes 4 bytes.
             let marked = sets.marks.sizes.len() as u64;
             assert_eq!(marked, ((16 << 10) - 400 * 4) / 132);
-            // In a few marks, the bits of two shingles cancel, so these marks do not rule out their pairs.
+            // In a few marks, two shingles flip the same bit and cancel, so these marks do not rule out their pairs.
             assert!((marked - 9..marked).contains(&bounded), "{bounded} of {marked} are ruled out");
             assert!(sets.marks.size_bytes() <= 16 << 10, "{} bytes of marks", sets.marks.size_bytes());
             assert!(sets.all_bytes() <= 64 << 10, "{} bytes", sets.all_bytes());

@@ -49,7 +49,7 @@ pub struct Finding {
     pub kind: FindingKind,
     /// The id of the document that the finding concerns, if there is one.
     pub id: Option<String>,
-    /// Description of the damage.
+    /// The damage and its place, such as a record that cannot be decoded.
     pub what: String,
 }
 

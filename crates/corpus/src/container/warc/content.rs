@@ -23,7 +23,7 @@ use crate::sources::{
     Content, CutPoints, LoadTurns, PieceSize, RecordVisitor, ScannedLines, SourceHandle, SourcePart,
 };
 
-/// Number of bytes of a record over the limit that are read to find its media type. Most heads are shorter.
+/// Number of bytes of a record over the limit that are read to find its media type. Most HTTP heads are shorter.
 const HTTP_HEAD_BYTES: u64 = 16 << 10;
 
 impl Content for WarcRecords {

@@ -125,7 +125,8 @@ fn trends(settings: &Settings, points: &[(usize, f64)], measured: &[TrialStatist
     let pairs = of(fewest).map(|(_, spread)| spread).zip(of(most).map(|(_, spread)| spread));
     let below = pairs.filter(is_below).count();
     let all = settings.similarities.len();
-    // The ratio of variances is 1 at every similarity. A ratio that grows would be clearly larger at the last one.
+    // The ratio of variances is 1 at every similarity. If the ratio grew, it would be clearly larger at the last
+    // similarity than at the first.
     let ratio = |at: usize| {
         let (few, many) = (of(fewest).nth(at)?.1, of(most).nth(at)?.1);
         let ratio = many.variance / few.variance;

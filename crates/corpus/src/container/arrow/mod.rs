@@ -99,7 +99,7 @@ impl Container for Arrow {
     }
 }
 
-/// An open Arrow IPC file or stream: the parts of it that are kept in memory.
+/// State of an Arrow IPC file or stream after opening: its schema, and the places of its messages.
 #[derive(Debug)]
 pub(super) struct ArrowFile {
     schema: SchemaRef,

@@ -197,7 +197,7 @@ impl<R: Read> Thrift<R> {
     fn skip(&mut self, kind: u8, depth: usize) -> Result<()> {
         let depth = depth.checked_sub(1).ok_or_else(broken)?;
         match kind {
-            // The type of a field of a structure is its value.
+            // A boolean field of a structure has no bytes: its type is its value.
             TRUE | FALSE => Ok(()),
             BYTE => self.pass(1),
             I16 | I32 | I64 => self.varint().map(drop),

@@ -118,7 +118,7 @@ impl Container for Parquet {
     }
 }
 
-/// An open Parquet file: the parts of it that are kept in memory.
+/// State of a Parquet file after opening: its metadata, its columns, and the places of the wanted pages.
 #[derive(Debug)]
 pub(super) struct ParquetFile {
     metadata: Arc<ParquetMetaData>,

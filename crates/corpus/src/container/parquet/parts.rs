@@ -123,8 +123,9 @@ pub(super) fn plan(
 
     let is_whole = rows.iter().map(|rows| rows.end - rows.start).sum::<u64>() == group_rows;
     if let Some(page) = dictionary.filter(|_| !is_whole) {
-        // Values that no copied row has would stay in the dictionary, so the dictionary is left out, and all rows that
-        // use it are decoded. If many rows share its values, they would take much more space.
+        // A copied dictionary would keep values that no copied row has, so the dictionary is left out, and all rows
+        // that use it are decoded. If many rows share its values, the decoded rows would take much more space, so there
+        // is no plan.
         let users = chosen.iter().filter(|chosen| chosen.page.uses_dictionary());
         let used: u64 = users.map(|chosen| chosen.page.rows()).sum();
         if used > 2 * page.header.values {

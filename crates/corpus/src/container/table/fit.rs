@@ -228,7 +228,7 @@ fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef, ArrowError> {
         (DataType::Dictionary(..), _) => {
             let dictionary = array.as_any_dictionary();
             if dictionary.values().is_empty() {
-                // All rows are null, and `normalized_keys` would panic.
+                // A dictionary without values has only null rows, and `normalized_keys` would panic.
                 return Ok(new_null_array(to, array.len()));
             }
             let nulls = dictionary.keys().nulls();

@@ -53,7 +53,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         .collect();
 
     let words = TrialStatistics::of(&lengths);
-    // Documents of a group have one length, so only the groups scatter.
+    // All documents of a group have the same length, so lengths vary only between groups.
     let largest = GROUPS.iter().max().copied().unwrap_or(1) as f64;
     let words_error = (words.variance * largest / lengths.len() as f64).sqrt();
     let greatest_apart = apart.iter().copied().fold(0.0, f64::max);

@@ -158,7 +158,7 @@ const MODULAR: usize = 0;
 const MULTIPLICATIVE: usize = 1;
 const MURMUR: usize = 2;
 
-/// Returns the position of a family at a length among all that are measured.
+/// Returns the index of the timed function of a family at a length of shingles.
 fn way(length: usize, family: usize) -> usize {
     length * FAMILIES.len() + family
 }

@@ -33,7 +33,7 @@ mod tests {
 
     /// The expected values of the printed formula are those of docs/sources/bits.md#fractional-bits.
     #[test]
-    fn the_printed_formula_gives_what_the_digest_says_it_does() {
+    fn the_printed_formula_gives_the_stated_variances() {
         for (f, similarity, expected) in
             [(1.25, 0.5, 0.3796), (1.5, 0.5, 0.27), (1.75, 0.5, 0.3037), (1.5, 0.9, 0.0748)]
         {

@@ -9,7 +9,7 @@ use crate::simulate::Random;
 pub(super) enum Variant {
     /// The corrected algorithm.
     Repaired,
-    /// The number that decides belongs to a point, not to the shingle.
+    /// The deciding random number is drawn anew for every point, and not once per shingle.
     DecidedByPoint,
     /// All points of an interval use one random number.
     SameNumber,

@@ -19,8 +19,7 @@ pub(super) struct QueryRow {
     pub false_by_bucket: f64,
     pub expected_by_bucket: f64,
     pub false_by_key: f64,
-    /// Number of documents of other families minus `false_by_bucket`: the mean number per query of documents that the
-    /// buckets leave out.
+    /// Mean number per query of documents of other families that share no bucket with the query.
     pub left_out: f64,
 }
 

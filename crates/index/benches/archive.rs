@@ -66,7 +66,7 @@ fn document(number: u64) -> NewDocument {
     NewDocument::new(number.to_string(), text(number))
 }
 
-/// Returns the CPU time of this thread, or zero if the operating system does not tell it.
+/// Returns the CPU time of this thread, or zero if the operating system does not report it.
 fn cpu_time() -> Duration {
     let text = fs_err::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = text.split(' ').next().and_then(|number| number.parse().ok());

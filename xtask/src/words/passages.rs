@@ -21,7 +21,7 @@ pub enum Language {
 /// Kind of a passage. Documentation and descriptions must have whole sentences; other kinds may have fragments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Comment of rustdoc or JSDoc, or docstring of Python.
+    /// Comment of rustdoc or `JSDoc`, or docstring of Python.
     Documentation,
     Comment,
     Page,

@@ -129,7 +129,7 @@ impl Unfolded {
         Ok(Arc::clone(shared.file.insert(file)))
     }
 
-    /// Reserves bytes at the end of the file. Returns the offset at which they begin.
+    /// Reserves bytes at the end of the file. Returns the offset at which the reserved bytes begin.
     fn reserve(&self, bytes: u64) -> u64 {
         let mut shared = self.shared();
         let base = shared.size_bytes;

@@ -195,10 +195,10 @@ pub fn decide_round(documents: &[Ranked], edges: &[Edge]) -> Result<Vec<Standing
 /// lies between the copies.
 ///
 /// `kept` must list the ranks of the kept documents in ascending order. `edges` may be in any order, and must contain
-/// every similar pair of a document and a kept document before its last visit. If a shelf is full, there may be an edge
-/// to a kept document *after* the first visit that was compared before it was known whether the kept document is on the
-/// shelf. The caller must leave out such an edge unless the kept document is one of the first `most` kept documents of
-/// a shelf that both have.
+/// every similar pair of a document and a kept document before its last visit. If a shelf is full, a pair may have been
+/// compared before it was known which kept documents the shelf takes. If the kept document of such a pair comes *after*
+/// the first visit of the other document, the caller must leave out the edge, unless the kept document is one of the
+/// first `most` kept documents of a shelf that both have.
 ///
 /// ```
 /// use minwise::cluster::{Edge, Standing, Visit, name_keepers};

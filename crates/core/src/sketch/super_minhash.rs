@@ -132,7 +132,8 @@ impl<'a> RegisterState<'a> {
     }
 }
 
-/// Returns the step of a value. An empty register counts as the last step.
+/// Returns the step in which a value was made, its bits above the random bits. The value of an empty register counts as
+/// made in the last step.
 #[inline]
 fn step_of(value: u32, random_bits: u32, registers: usize) -> usize {
     ((value as u64 >> random_bits) as usize).min(registers - 1)

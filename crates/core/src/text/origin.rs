@@ -46,8 +46,8 @@ struct StepChange {
     normal: usize,
     /// Offset in the source text at which the text before this place ends.
     before: usize,
-    /// Offset in the source text at which the text after this place begins. `source` is greater than `before` if text
-    /// was left out here.
+    /// Offset in the source text at which the text after this place begins. If source text was left out at this place,
+    /// `source` is greater than `before`.
     source: usize,
 }
 

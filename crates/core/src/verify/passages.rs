@@ -151,7 +151,8 @@ impl Names {
         (next > 0).then_some(Self { left: names_left, right: names_right })
     }
 
-    /// Returns the names of the runs that are longer by `apart`, which must be at most the length of the present runs.
+    /// Returns the names of the runs whose length is that of these runs plus `apart`. Such a run is covered by two of
+    /// these runs, so `apart` must be at most their length.
     fn of_two(&self, apart: usize) -> Option<Self> {
         Self::of(pairs(&self.left, apart), pairs(&self.right, apart))
     }

@@ -146,8 +146,8 @@ fn position(sorted: &[u64], wanted: u64) -> Option<usize> {
             usize::midpoint(begin, end)
         };
         guesses += 1;
-        // An interpolated position is off by about the square root of the length of the range. Testing both ends of
-        // that interval shrinks the range at once.
+        // An interpolated position is off by about the square root of the length of the range. The number is therefore
+        // nearly always within `reach` of it, so two tests, one at each end, shrink the range to these positions.
         let reach = if guesses <= 4 { 2 * (end - begin).isqrt() } else { 0 };
         let (left, right) = (middle.saturating_sub(reach).max(begin), (middle + reach).min(end - 1));
         if sorted[right] < wanted {

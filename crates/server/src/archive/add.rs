@@ -91,7 +91,7 @@ impl AddedAnswer {
     }
 }
 
-/// Checks that a document can have this id. Returns the reason if it cannot.
+/// Checks that a document can have this id. If a document cannot have the id, returns the reason.
 // Browsers resolve the segments `.` and `..` of an address even if they are percent-encoded, so the page
 // could not ask for a document with such an id.
 pub(super) fn check_id(id: &str) -> Result<(), String> {

@@ -39,8 +39,8 @@ impl Mark {
     }
 }
 
-/// Page, paragraph, slide or chapter of the original document. In JSON: an object with one member, such as `{"page":
-/// 3}`.
+/// Page, paragraph, slide or chapter of the original document. In JSON: an object with one member, such as
+/// `{"page": 3}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]

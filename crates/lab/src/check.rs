@@ -128,7 +128,8 @@ impl Check {
         Self::new(CheckKind::StandIn, claim, found, wanted, holds)
     }
 
-    /// Adds the reason that is reported if the check does not hold: other data, another machine or another program.
+    /// Adds the reason that is reported if the check does not hold: other data, another machine, another program, or a
+    /// law that the statement leaves out.
     #[must_use]
     pub fn because(mut self, reason: &str) -> Self {
         self.reason = Some(reason.to_owned());

@@ -4,9 +4,9 @@
 //!
 //! 1. A measured value differs from theory or lacks the shape of the source, and no reason is known: *deviates*. A
 //!    printed value that is wrong also deviates, unless an erratum explains it.
-//! 2. A printed value is impossible: *not reproducible*, for this reason.
-//! 3. A statement of the source does not hold here, because data, machine or program differ: *not reproduced*, with the
-//!    reasons, and with the errata if there are any.
+//! 2. A printed value is impossible: *not reproducible*, for this reason. Statements that do not hold are listed, too.
+//! 3. A statement of the source does not hold here: *not reproduced*, with the reasons, and with the errata if there are
+//!    any. Data, machine or program may differ, or the statement may be false of any data.
 //! 4. A printed value is wrong for a known reason: *corrected*, with the errata.
 //! 5. All checks hold: *reproduced*; on other data than the source's (class B), *shape reproduced on other data*.
 //!
@@ -44,7 +44,7 @@ pub enum ExperimentVerdict {
     },
     /// The numbers of the source are impossible.
     NotReproducible {
-        /// Reasons why the numbers are impossible.
+        /// Reasons why the numbers are impossible, and then statements of the source that do not hold.
         because: Vec<String>,
         /// Errata that explain the impossible numbers.
         errata: Vec<String>,
@@ -95,7 +95,9 @@ impl ExperimentVerdict {
         } else if !wrong.is_empty() {
             Self::Deviates { because: wrong }
         } else if !impossible.is_empty() {
-            Self::NotReproducible { because: impossible, errata: errata(&[CheckKind::Possible]) }
+            // Without the other statements, their failure would be hidden by the impossible values.
+            let because = impossible.into_iter().chain(otherwise).collect();
+            Self::NotReproducible { because, errata: errata(&[CheckKind::Possible]) }
         } else if !otherwise.is_empty() {
             Self::NotReproduced { because: otherwise, errata: corrected }
         } else if !corrected.is_empty() {
@@ -242,6 +244,9 @@ mod tests {
             ExperimentVerdict::of(Class::X, &checks),
             ExperimentVerdict::NotReproducible { because, errata }
         );
+        checks.push(check(CheckKind::Shape, false, None).because("r"));
+        let verdict = ExperimentVerdict::of(Class::X, &checks);
+        assert_eq!(verdict.because(), ["c: f is printed, a is possible", "c: f, not a (r)"]);
         for kind in [CheckKind::Theory, CheckKind::Shape, CheckKind::Published] {
             checks.push(check(kind, false, None));
             assert_eq!(

@@ -65,7 +65,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         doubled += usize::from(work.total() == 2 * of_half.total());
         works.push(work);
     }
-    let (times, growth_in_time) = times(context, &settings, &whole)?;
+    let rounds = time(context, &settings, &whole)?;
+    let times: Vec<Median> = (0..settings.sections.len()).map(|at| rounds.ratio(at, 0)).collect();
 
     let five = &published.percent_for_two_sections;
     let mut table = Table::new(
@@ -107,7 +108,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     Ok(ExperimentFindings::default()
         .table(table)
         .chart("cost", picture)
-        .checks(clocked(&times, growth_in_time, five))
+        .checks(clocked(&rounds, &times, five))
         .checks([
             Check::exact(
                 "sketches of the library that are not those of the counted algorithm",
@@ -143,9 +144,8 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         ]))
 }
 
-/// Returns the ratio of the time of a sketch with each number of sections to the time with one section. The second
-/// value is the ratio of the time with the most sections to the time with two.
-fn times(context: &Context<'_>, settings: &Settings, document: &[u64]) -> Result<(Vec<Median>, Median)> {
+/// Measures the time of a sketch with each number of sections.
+fn time(context: &Context<'_>, settings: &Settings, document: &[u64]) -> Result<Rounds> {
     let sketchers = settings
         .sections
         .iter()
@@ -153,17 +153,19 @@ fn times(context: &Context<'_>, settings: &Settings, document: &[u64]) -> Result
         .collect::<Result<Vec<_>>>()?;
     let ways: Vec<_> = sketchers.iter().map(|sketcher| move || sketch(&**sketcher, document)).collect();
     let ways: Vec<&dyn Fn() -> Vec<u32>> = ways.iter().map(|way| way as &dyn Fn() -> Vec<u32>).collect();
-    let rounds = Rounds::take(settings.rounds, &ways);
-    Ok(((0..ways.len()).map(|at| rounds.ratio(at, 0)).collect(), rounds.ratio(ways.len() - 1, 1)))
+    Ok(Rounds::take(settings.rounds, &ways))
 }
 
 /// Checks the source's three statements about times with our times.
-fn clocked(times: &[Median], growth: Median, five: &Printed) -> [Check; 3] {
-    let two = times[1];
+fn clocked(rounds: &Rounds, times: &[Median], five: &Printed) -> [Check; 4] {
+    let (two, most) = (times[1], times.len() - 1);
+    let growth = rounds.ratio(most, 1);
+    let steps: Vec<Median> = (2..=most).map(|at| rounds.ratio(at, at - 1)).collect();
+    let shown = steps.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
     // If each further section took `step` of the time of `MinHash`, this would be the ratio of the time with the most
     // sections to the time with two.
     let step = five.value / 100.0;
-    let in_line = (1.0 + step * (times.len() - 1) as f64) / (1.0 + step);
+    let in_line = (1.0 + step * most as f64) / (1.0 + step);
     let reason =
         "the library computes many hash values at once and finds sections one by one, however many there are";
     [
@@ -178,6 +180,13 @@ fn clocked(times: &[Median], growth: Median, five: &Printed) -> [Check; 3] {
             format!("{two} times that of MinHash"),
             format!("{} to {}", significant(1.0 + 0.5 * step), significant(1.0 + 1.5 * step)),
             two.is_within(1.0 + 0.5 * step, 1.0 + 1.5 * step),
+        )
+        .because(reason),
+        Check::clock(
+            "each section after the second takes more time",
+            shown,
+            "above 1 at each step",
+            steps.iter().all(|step| step.low > 1.0),
         )
         .because(reason),
         Check::clock(

@@ -235,6 +235,11 @@ fn checks(rounds: &Rounds, distinct: &[usize]) -> Vec<Check> {
             .iter()
             .all(|&other| rounds.ratio(way(at, MODULAR), way(at, other)).high < 0.5)
     });
+    let best = count(&|at| {
+        [MULTIPLICATIVE, MURMUR]
+            .iter()
+            .all(|&other| rounds.ratio(way(at, MODULAR), way(at, other)).high < 1.0)
+    });
     let same = count(&|at| rounds.ratio(way(at, MURMUR), way(at, MULTIPLICATIVE)).is_within(0.9, 1.1));
     let growth: Vec<_> =
         (0..FAMILIES.len()).map(|family| rounds.ratio(way(lengths - 1, family), way(0, family))).collect();
@@ -269,6 +274,13 @@ fn checks(rounds: &Rounds, distinct: &[usize]) -> Vec<Check> {
             format!("{half} of {lengths}"),
             "almost all",
             half * 10 >= lengths * 9,
+        )
+        .because(other_code),
+        Check::clock(
+            "lengths at which modular functions take the least time",
+            format!("{best} of {lengths}"),
+            "all",
+            best == lengths,
         )
         .because(other_code),
         Check::clock(

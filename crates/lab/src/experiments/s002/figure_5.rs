@@ -1,12 +1,16 @@
 //! Figure 5: precision and recall of pairs above a similarity.
+//!
+//! The proposals of the source are not public. Their similarities are spread evenly here, and also by the law of the
+//! stand-in for the proposals of Yuan 2019, FUNDS.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use minwise::estimate::fractional_bit::{Combination, similarity};
 use serde::Deserialize;
 
 use super::Fraction;
 use crate::check::{Check, Deviations, STANDARD_ERRORS, significant};
 use crate::experiment::{Context, ExperimentFindings};
+use crate::experiments::s003::{SimilaritySpread, density_of_funds, share_of_funds_from};
 use crate::experiments::{TWO_ERRORS, chart, noted, share_point, through};
 use crate::plot::{Axis, Series};
 use crate::simulate::Random;
@@ -20,6 +24,7 @@ struct Settings {
     registers: Vec<usize>,
     thresholds: Vec<f64>,
     fractions: Vec<f64>,
+    spreads: Vec<SimilaritySpread>,
 }
 
 /// Counts of pairs that are found or should be found.
@@ -52,7 +57,7 @@ const SHARES: [PairShare; 2] = [
     PairShare { name: "recall", all: |counts| counts.wanted, exact: |exact| exact.recall },
 ];
 
-/// Precision and recall of pairs whose similarities are spread evenly.
+/// Exact precision and recall.
 #[derive(Debug, Clone, Copy)]
 struct ExactShares {
     precision: f64,
@@ -77,6 +82,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
         "pairs",
         "Precision and recall",
         &[
+            "pairs",
             "registers",
             "R0",
             "f",
@@ -91,10 +97,13 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     );
     let mut findings = ExperimentFindings::default();
     let mut deviations = Deviations::default();
-    let mut between = Between::default();
-    for &registers in &settings.registers {
-        let parts = count(context, &settings, registers);
-        let exact = exact(context, &settings, registers);
+    let mut between: Vec<Between> = settings.spreads.iter().map(|_| Between::default()).collect();
+    let cells = (0..settings.spreads.len())
+        .flat_map(|spread| settings.registers.iter().map(move |&registers| (spread, registers)));
+    for (number, registers) in cells {
+        let spread = settings.spreads[number];
+        let parts = count(context, &settings, spread, registers);
+        let exact = exact(context, &settings, spread, registers)?;
         let labels: Vec<String> =
             settings.fractions.iter().map(|f| format!("f = {f}")).chain(["32 bits".to_owned()]).collect();
         for (at, &threshold) in settings.thresholds.iter().enumerate() {
@@ -110,8 +119,9 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
                 }
                 let fraction = settings.fractions.get(of).copied().unwrap_or(0.0);
                 let is_between = (1.0 < fraction && fraction < 2.0)
-                    .then(|| settled(&settings, &mut between, &parts, &exact, (of, at)));
+                    .then(|| settled(&settings, &mut between[number], &parts, &exact, (of, at)));
                 table.push(vec![
+                    spread.name().into(),
                     registers.into(),
                     threshold.into(),
                     label.trim_start_matches("f = ").into(),
@@ -134,35 +144,78 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
                 through(label, (0..settings.thresholds.len()).map(|at| point(of, at)).collect())
             };
             let picture = chart(
-                &format!("{registers} registers: {}", share.name),
+                &format!("{} pairs, {registers} registers: {}", spread.name(), share.name),
                 "Curves of one bit, of two, of mixtures and of whole registers, by the least similarity R0.",
                 Axis::linear("least similarity R0"),
                 Axis::linear(share.name),
                 labels.iter().enumerate().map(curve).collect(),
             );
-            findings = findings.chart(&format!("{}-{registers}", share.name), noted(picture, TWO_ERRORS));
+            let name = format!("{}-{}-{registers}", spread.file_name(), share.name);
+            findings = findings.chart(&name, noted(picture, TWO_ERRORS));
         }
     }
-    let Between { values, outside, worst, clearly_outside } = between;
+    Ok(findings
+        .table(described(&settings))
+        .table(table)
+        .checks([deviations.check("simulated precision and recall are the exact ones")])
+        .checks(statements(&settings, &between)))
+}
+
+/// Checks the statement of the source, per law of the similarities.
+fn statements(settings: &Settings, between: &[Between]) -> Vec<Check> {
     let steps =
         "estimates move in steps, and whether a step falls on R0 weighs more than a fraction of a bit";
-    Ok(findings.table(table).checks([
-        deviations.check("simulated precision and recall are the exact ones"),
-        Check::stated(
-            "values of fractions that are not between those of one bit and of two, exactly",
-            format!("{outside} of {values}, by {} at most", significant(worst)),
-            0,
-            outside == 0,
-        )
-        .because(steps),
-        Check::stated(
-            &format!("simulated values that are not, by more than {STANDARD_ERRORS} standard errors"),
-            format!("{clearly_outside} of {values}"),
-            0,
-            clearly_outside == 0,
-        )
-        .because(steps),
-    ]))
+    let checks = settings.spreads.iter().zip(between).flat_map(|(spread, between)| {
+        let Between { values, outside, worst, clearly_outside } = between;
+        let name = spread.name();
+        [
+            Check::stated(
+                &format!(
+                    "{name} pairs: exact values of fractions that are not between those of one bit and of two"
+                ),
+                format!("{outside} of {values}, by {} at most", significant(*worst)),
+                0,
+                *outside == 0,
+            )
+            .because(steps),
+            Check::stated(
+                &format!("{name} pairs: simulated values that are not, by {STANDARD_ERRORS} standard errors"),
+                format!("{clearly_outside} of {values}"),
+                0,
+                *clearly_outside == 0,
+            )
+            .because(steps),
+        ]
+    });
+    checks.collect()
+}
+
+/// Returns the source's description of its proposals, beside the stand-in.
+fn described(settings: &Settings) -> Table {
+    let mut table = Table::new(
+        "data",
+        "The proposals of the source, and what stands in for them",
+        &["", "the source says", "here"],
+    );
+    let names = settings.spreads.iter().map(|spread| spread.name()).collect::<Vec<_>>().join("; ");
+    let rows: [[String; 3]; 4] = [
+        [
+            "documents".into(),
+            "36 889 proposals for funds, as Word files".into(),
+            format!("none: {} pairs are drawn per law", settings.pairs),
+        ],
+        [
+            "length of documents".into(),
+            "not said".into(),
+            "none: a pair is a similarity R, and each register agrees with this probability".into(),
+        ],
+        ["pairs".into(), "not said".into(), settings.pairs.to_string()],
+        ["similarities".into(), "not said".into(), names],
+    ];
+    for row in rows {
+        table.push(row.map(Into::into).to_vec());
+    }
+    table
 }
 
 fn sum(counts: impl Iterator<Item = Counts>) -> Counts {
@@ -233,7 +286,12 @@ fn settled(
 }
 
 /// Returns the counts in parts, by fraction (whole registers last) and threshold.
-fn count(context: &Context<'_>, settings: &Settings, registers: usize) -> Vec<Part> {
+fn count(
+    context: &Context<'_>,
+    settings: &Settings,
+    spread: SimilaritySpread,
+    registers: usize,
+) -> Vec<Part> {
     /// Number of pairs per part.
     const CHUNK: u64 = 1000;
     let chunks: Vec<u64> = (0..settings.pairs.div_ceil(CHUNK)).collect();
@@ -242,7 +300,7 @@ fn count(context: &Context<'_>, settings: &Settings, registers: usize) -> Vec<Pa
             vec![vec![Counts::default(); settings.thresholds.len()]; settings.fractions.len() + 1];
         for pair in chunk * CHUNK..((chunk + 1) * CHUNK).min(settings.pairs) {
             let mut random = Random::new(context.seed(), &[registers as u64, pair]);
-            let truth = random.unit();
+            let truth = spread.draw(&mut random);
             for (counts, estimate) in
                 counts.iter_mut().zip(estimates(&mut random, truth, settings, registers))
             {
@@ -290,9 +348,20 @@ fn pooled(f: f64, registers: usize, counts: [usize; 2]) -> f64 {
 /// The pooled estimate follows from the matches m of all registers, so a pair is found if m reaches a bound. m is the
 /// sum of two binomial counts; for whole registers it is one binomial count. The similarity is integrated by Simpson's
 /// rule.
-fn exact(context: &Context<'_>, settings: &Settings, registers: usize) -> Vec<Vec<ExactShares>> {
+fn exact(
+    context: &Context<'_>,
+    settings: &Settings,
+    spread: SimilaritySpread,
+    registers: usize,
+) -> Result<Vec<Vec<ExactShares>>> {
+    type OfSimilarity = fn(f64) -> f64;
     /// Number of steps below the threshold, and also above it.
     const STEPS: u32 = 400;
+    let (density, share_from): (OfSimilarity, OfSimilarity) = match spread {
+        SimilaritySpread::Uniform => (|_| 1.0, |threshold| 1.0 - threshold),
+        SimilaritySpread::Funds => (density_of_funds, share_of_funds_from),
+        SimilaritySpread::Gaussian => bail!("there is no density of {} pairs", spread.name()),
+    };
     let widths = settings.fractions.iter().map(|&f| Some(f)).chain([None]);
     let cells: Vec<(Option<f64>, f64)> =
         widths.flat_map(|f| settings.thresholds.iter().map(move |&threshold| (f, threshold))).collect();
@@ -322,12 +391,14 @@ fn exact(context: &Context<'_>, settings: &Settings, registers: usize) -> Vec<Ve
                 at if at % 2 == 1 => 4.0,
                 _ => 2.0,
             };
-            (0..=STEPS).map(|at| weight(at) * found(from + f64::from(at) * step)).sum::<f64>() * step / 3.0
+            let at = |at: u32| from + f64::from(at) * step;
+            let values = (0..=STEPS).map(|step| weight(step) * density(at(step)) * found(at(step)));
+            values.sum::<f64>() * step / 3.0
         };
         let (right, wrong) = (integral(threshold, 1.0), integral(0.0, threshold));
-        ExactShares { precision: right / (right + wrong), recall: right / (1.0 - threshold) }
+        ExactShares { precision: right / (right + wrong), recall: right / share_from(threshold) }
     });
-    shares.chunks(settings.thresholds.len()).map(<[ExactShares]>::to_vec).collect()
+    Ok(shares.chunks(settings.thresholds.len()).map(<[ExactShares]>::to_vec).collect())
 }
 
 /// Returns the probability that the sum of two counts is at least `least`.

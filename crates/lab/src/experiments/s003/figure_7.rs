@@ -130,7 +130,7 @@ fn described(settings: &Settings, high: f64, low: f64, below: f64) -> Table {
         [
             "length of documents".into(),
             "not said".into(),
-            "none: registers agree with the probability R".into(),
+            "none: a pair is a similarity R, and each register agrees with this probability".into(),
         ],
         [
             "UNIFORM".into(),

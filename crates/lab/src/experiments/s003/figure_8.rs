@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
 
-use super::{SimilaritySpread, agreements};
+use super::{SimilaritySpread, agreements, per_look};
 use crate::check::{Check, Deviations, significant};
 use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{TWO_ERRORS, chart, noted, share_point, through};
@@ -24,6 +24,8 @@ struct Settings {
 
 /// Number of pairs per data set of the source. An accuracy of 100 % means that no pair is wrong.
 const THEIRS: f64 = 1000.0;
+/// Small probability of the source, section 5.2.
+const SMALL: f64 = 1e-5;
 /// Our meaning of "high" and "low" in the source, which gives no number.
 const HIGH: f64 = 0.9;
 
@@ -124,11 +126,17 @@ impl Panel {
     fn dividing_point(&self, side: LookSide) -> usize {
         let is_right = |at: &usize| THEIRS * self.exact(side, *at).wrong() < 0.5;
         let mut all = 0..self.exact.len();
+        // A threshold that takes no pair is right, so there is always one.
         match side {
             LookSide::Upper => all.find(is_right),
             LookSide::Lower => all.rev().find(is_right),
         }
         .unwrap_or(0)
+    }
+
+    /// Reports whether at least one of the 1000 pairs of the source is expected beyond the dividing point.
+    fn divides(&self, side: LookSide) -> bool {
+        THEIRS * self.exact(side, self.dividing_point(side)).right >= 1.0
     }
 }
 
@@ -221,7 +229,15 @@ fn sentences(settings: &Settings, panels: &[Panel]) -> Result<Vec<Check>> {
     let of = |spread: SimilaritySpread| -> Result<Vec<&Panel>> {
         settings.thresholds.iter().map(|&threshold| panel(spread, threshold)).collect()
     };
-    let mut checks = vec![];
+    let sides = LookSide::ALL.len() * panels.len();
+    let divided: usize =
+        panels.iter().map(|panel| LookSide::ALL.iter().filter(|side| panel.divides(**side)).count()).sum();
+    let mut checks = vec![Check::shape(
+        "data sets, thresholds and sides with a dividing point beyond which a pair of 1000 lies",
+        format!("{divided} of {sides}"),
+        "all",
+        divided == sides,
+    )];
     for spread in ALL {
         let (panel, name) = (panel(spread, 0.8)?, spread.name());
         let wrong = THEIRS * panel.exact(LookSide::Upper, 90).wrong();
@@ -242,6 +258,7 @@ fn sentences(settings: &Settings, panels: &[Panel]) -> Result<Vec<Check>> {
             .because("a pair with 86 of 100 matches is rarely below T: the accuracy rises before 90"),
         );
     }
+    checks.extend(of_small_probabilities(settings, panels)?);
     for spread in [SimilaritySpread::Uniform, SimilaritySpread::Gaussian] {
         for panel in of(spread)? {
             for side in LookSide::ALL {
@@ -276,15 +293,11 @@ fn sentences(settings: &Settings, panels: &[Panel]) -> Result<Vec<Check>> {
     ));
     for &threshold in &settings.thresholds {
         for side in LookSide::ALL {
-            let points = ALL
-                .iter()
-                .map(|&spread| Ok(panel(spread, threshold)?.dividing_point(side)))
-                .collect::<Result<Vec<usize>>>()?;
-            let shown = points.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            let points = dividing_points(panels, threshold, side);
             checks.push(
                 Check::shape(
                     &format!("T = {threshold}: dividing points of {} in the data sets", side.name()),
-                    shown,
+                    listed(&points),
                     "the same",
                     points.windows(2).all(|pair| pair[0] == pair[1]),
                 )
@@ -295,6 +308,50 @@ fn sentences(settings: &Settings, panels: &[Panel]) -> Result<Vec<Check>> {
     checks.push(without_fault(panels));
     checks.extend(between_80_and_88(settings, panel(SimilaritySpread::Uniform, 0.8)?)?);
     Ok(checks)
+}
+
+/// Returns the dividing points of all data sets.
+fn dividing_points(panels: &[Panel], threshold: f64, side: LookSide) -> Vec<usize> {
+    let of = panels.iter().filter(|panel| panel.threshold == threshold);
+    of.map(|panel| panel.dividing_point(side)).collect()
+}
+
+fn listed(points: &[usize]) -> String {
+    points.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Checks section 6.2, 1): the dividing point "is also the dividing point between non-small probability and small
+/// probability".
+fn of_small_probabilities(settings: &Settings, panels: &[Panel]) -> Result<Vec<Check>> {
+    let mut checks = vec![];
+    for &threshold in &settings.thresholds {
+        for side in LookSide::ALL {
+            let small = of_small_probability(settings, threshold, side)?;
+            let points = dividing_points(panels, threshold, side);
+            checks.push(
+                Check::shape(
+                    &format!("T = {threshold}: dividing points of {}, of small probability", side.name()),
+                    listed(&points),
+                    format!("{small}, by a probability of {SMALL}"),
+                    points.iter().all(|&point| point == small),
+                )
+                .because("a dividing point also depends on how many pairs lie near T"),
+            );
+        }
+    }
+    Ok(checks)
+}
+
+/// Returns the threshold beyond which a pair at T lies with a probability of at most [`SMALL`].
+fn of_small_probability(settings: &Settings, threshold: f64, side: LookSide) -> Result<usize> {
+    let filter = per_look(threshold, settings.registers, &[settings.look], SMALL)?;
+    let look = filter.looks().first().context("no look")?;
+    // A look rejects at `lower` and accepts at `upper`; the thresholds of the figure are exclusive.
+    match side {
+        LookSide::Upper => look.upper.map(|upper| upper - 1),
+        LookSide::Lower => look.lower.map(|lower| lower + 1),
+    }
+    .with_context(|| format!("no {} at T = {threshold}", side.name()))
 }
 
 /// Checks section 6.3: "for different data distributions, there is no threshold to ensure 100% accuracy and recall".
@@ -445,7 +502,7 @@ mod tests {
     #[test]
     fn a_missing_panel_is_an_error() {
         let all = settings();
-        assert_eq!(sentences(&all, &panels(&all)).unwrap().len(), 6 + 8 + 1 + 4 + 1 + 2);
+        assert_eq!(sentences(&all, &panels(&all)).unwrap().len(), 1 + 6 + 4 + 8 + 1 + 4 + 1 + 2);
         for missing in 0..6 {
             let mut panels = panels(&all);
             let left_out = panels.remove(missing);

@@ -1,7 +1,7 @@
 //! Figure 9: the share of pairs that each look filters.
 
-use anyhow::{Context as _, Result};
-use minwise::filter::Look;
+use anyhow::{Context as _, Result, ensure};
+use minwise::filter::{FilterDecision, Look};
 use serde::Deserialize;
 
 use super::{SimilaritySpread, agreements, of_data, per_look};
@@ -122,6 +122,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     }
     checks.push(deviations.check("simulated rates are the exact ones"));
     checks.extend(shapes(&expected, &columns)?);
+    checks.extend(overall_recall(context, &settings, &expected)?);
     let mut findings = ExperimentFindings::default().table(table);
     for (spread, column) in settings.spreads.iter().zip(&columns) {
         let picture = chart(
@@ -142,42 +143,45 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
 /// Checks the source's statements about its own data and about the other data sets. A data set or a threshold without
 /// a column is an error, because its statement would otherwise go unchecked.
 fn shapes(expected: &Expected, columns: &[SpreadColumn]) -> Result<Vec<Check>> {
-    let first = |spread: SimilaritySpread, threshold: f64| -> Result<Rates> {
+    let at_looks = |spread: SimilaritySpread, threshold: f64| -> Result<Vec<Rates>> {
         let column = columns
             .iter()
             .find(|column| column.name == spread.name())
             .with_context(|| format!("no column of {} pairs", spread.name()))?;
-        expected
-            .rows
-            .iter()
-            .zip(&column.exact)
-            .find(|(row, _)| row.threshold == threshold)
-            .map(|(_, rates)| *rates)
-            .with_context(|| format!("no row of T = {threshold}"))
+        let rows = expected.rows.iter().zip(&column.exact).filter(|(row, _)| row.threshold == threshold);
+        let rates: Vec<Rates> = rows.map(|(_, rates)| *rates).collect();
+        ensure!(!rates.is_empty(), "no row of T = {threshold}");
+        Ok(rates)
     };
     let mut checks = vec![];
     for spread in [SimilaritySpread::Uniform, SimilaritySpread::Gaussian] {
         for (threshold, what) in [(0.8, "rejected"), (0.3, "accepted")] {
-            let (rejected, accepted) = first(spread, threshold)?;
-            let holds = if what == "rejected" { rejected > accepted } else { accepted > rejected };
-            let found = format!("{} rejected, {} accepted", significant(rejected), significant(accepted));
+            let rates = at_looks(spread, threshold)?;
+            let is_most = |&&(rejected, accepted): &&Rates| {
+                if what == "rejected" { rejected > accepted } else { accepted > rejected }
+            };
+            let count = rates.iter().filter(is_most).count();
             checks.push(Check::shape(
-                &format!("{} pairs at T = {threshold}", spread.name()),
-                found,
-                format!("mostly {what}"),
-                holds,
+                &format!(
+                    "looks at which decided {} pairs at T = {threshold} are mostly {what}",
+                    spread.name()
+                ),
+                format!("{count} of {}", rates.len()),
+                "all",
+                count == rates.len(),
             ));
         }
     }
     // The column `space` has no check, because Yuan 2019 has no such data set.
-    let (rejected, _) = first(SimilaritySpread::Funds, 0.8)?;
+    // The rows of a threshold are in the order of the looks, and the first is at k = 100.
+    let (rejected, _) = at_looks(SimilaritySpread::Funds, 0.8)?[0];
     checks.push(Check::stand_in(
         "pairs of the stand-in for FUNDS at T = 0.8, k = 100",
         format!("{} rejected", significant(rejected)),
         "above 0.9",
         rejected > 0.9,
     ));
-    let (rejected, _) = first(SimilaritySpread::Funds, 0.3)?;
+    let (rejected, _) = at_looks(SimilaritySpread::Funds, 0.3)?[0];
     checks.push(Check::stand_in(
         "pairs of the stand-in for FUNDS at T = 0.3, k = 100",
         format!("{} rejected", significant(rejected)),
@@ -185,6 +189,60 @@ fn shapes(expected: &Expected, columns: &[SpreadColumn]) -> Result<Vec<Check>> {
         (0.45..=0.55).contains(&rejected),
     ));
     Ok(checks)
+}
+
+/// Checks section 6.3: with the later looks, "the overall recall rate will be 100%". The statement is tested against the
+/// full comparison, and against the similarity.
+fn overall_recall(context: &Context<'_>, settings: &Settings, expected: &Expected) -> Result<[Check; 2]> {
+    let mut thresholds: Vec<f64> = expected.rows.iter().map(|row| row.threshold).collect();
+    thresholds.dedup();
+    let cells: Vec<(SimilaritySpread, f64)> = settings
+        .spreads
+        .iter()
+        .flat_map(|&spread| thresholds.iter().map(move |&threshold| (spread, threshold)))
+        .collect();
+    let counts = context.map(&cells, |&(spread, threshold)| -> Result<[u64; 2]> {
+        let looks = expected.rows.iter().filter(|row| row.threshold == threshold).map(|row| row.look);
+        let looks: Vec<usize> = looks.collect();
+        let filter = per_look(threshold, settings.registers, &looks, settings.error)?;
+        let [mut missed, mut all] = [0, 0];
+        for pair in agreements(spread, settings.pairs, settings.registers, context.seed()) {
+            let count = |part: &[bool]| part.iter().filter(|&&agrees| agrees).count();
+            if count(&pair) as f64 > threshold * settings.registers as f64 {
+                let decision = filter.decide_by(|part| count(&pair[part]));
+                all += 1;
+                missed += u64::from(!matches!(decision, FilterDecision::Accept { .. }));
+            }
+        }
+        Ok([missed, all])
+    });
+    let counts = counts.into_iter().collect::<Result<Vec<_>>>()?;
+    let sum = |at: usize| counts.iter().map(|counts| counts[at]).sum::<u64>();
+    let of_similarity = context.map(&cells, |&(spread, threshold)| {
+        let needed = (threshold * settings.registers as f64).floor() as usize + 1;
+        let above = spread.nodes().into_iter().filter(|&(similarity, _)| similarity > threshold);
+        let (found, all) = above.fold((0.0, 0.0), |(found, all), (similarity, weight)| {
+            let law = Binomial::new(settings.registers, similarity.min(1.0 - f64::EPSILON));
+            (found + weight * law.at_least(needed), all + weight)
+        });
+        found / all
+    });
+    let least = of_similarity.into_iter().fold(1.0, f64::min);
+    Ok([
+        Check::shape(
+            "pairs above T by all registers that the looks and the full comparison do not find",
+            format!("{} of {}", sum(0), sum(1)),
+            "none, a recall of 100 %",
+            sum(0) == 0 && sum(1) > 0,
+        ),
+        Check::stated(
+            "share of pairs with a similarity above T that all registers find, in the worst data set",
+            significant(least),
+            "1, a recall of 100 %",
+            least >= 1.0 - settings.error,
+        )
+        .erratum("E-57"),
+    ])
 }
 
 /// Returns the curves of one data set: rejected and accepted pairs for each threshold.

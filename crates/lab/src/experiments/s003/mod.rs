@@ -25,7 +25,7 @@ use crate::simulate::Random;
 /// FUNDS, and the source does not state the parameters of GAUSSIAN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum SimilaritySpread {
+pub(super) enum SimilaritySpread {
     /// The similarities are spread evenly from 0 to 1.
     Uniform,
     /// Normal around ½ with a standard deviation of 0.15, cut at 0 and 1.
@@ -43,7 +43,7 @@ const FUNDS: f64 = 0.13;
 const DEVIATION: f64 = 0.15;
 
 impl SimilaritySpread {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Uniform => "uniform",
             Self::Gaussian => "gaussian",
@@ -52,7 +52,7 @@ impl SimilaritySpread {
     }
 
     /// Returns the name in file names.
-    fn file_name(self) -> &'static str {
+    pub(super) fn file_name(self) -> &'static str {
         match self {
             Self::Uniform => "uniform",
             Self::Gaussian => "gaussian",
@@ -60,7 +60,7 @@ impl SimilaritySpread {
         }
     }
 
-    fn draw(self, random: &mut Random) -> f64 {
+    pub(super) fn draw(self, random: &mut Random) -> f64 {
         match self {
             Self::Uniform => random.unit(),
             Self::Gaussian => (0.5 + DEVIATION * random.normal()).clamp(0.0, 1.0),
@@ -90,6 +90,16 @@ impl SimilaritySpread {
                 .collect(),
         }
     }
+}
+
+/// Returns the density of the stand-in for FUNDS at a similarity.
+pub(super) fn density_of_funds(similarity: f64) -> f64 {
+    FUNDS / (FUNDS + (1.0 - FUNDS) * similarity).powi(2)
+}
+
+/// Returns the share of pairs of the stand-in for FUNDS that have at least a similarity.
+pub(super) fn share_of_funds_from(similarity: f64) -> f64 {
+    1.0 - similarity / (FUNDS + (1.0 - FUNDS) * similarity)
 }
 
 /// Returns the similarity at a quantile of the stand-in for FUNDS.
@@ -137,6 +147,16 @@ fn per_look(threshold: f64, registers: usize, looks: &[usize], error: f64) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn density_and_shares_of_funds_are_those_of_its_quantiles() {
+        for share in [0.1, 0.5, 0.9, 0.99] {
+            let at = of_funds(share);
+            assert!((share_of_funds_from(at) - (1.0 - share)).abs() < 1e-12);
+            let slope = (of_funds(share + 1e-6) - of_funds(share - 1e-6)) / 2e-6;
+            assert!((density_of_funds(at) * slope - 1.0).abs() < 1e-6);
+        }
+    }
 
     #[test]
     fn nodes_are_the_law_that_is_drawn() {

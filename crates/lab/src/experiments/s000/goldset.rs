@@ -22,7 +22,8 @@ pub(super) const GROUPS: [usize; 68] = [
 
 /// Stand-in for `GoldSet`.
 pub(super) struct GoldSet {
-    /// Mean number of words per story. Lengths are spread evenly from half to one and a half of the mean.
+    /// Mean number of words per document. Lengths of stories are spread evenly, the longest being three times as long as
+    /// the shortest, and are scaled to this mean over all documents.
     pub words: usize,
 }
 
@@ -36,7 +37,10 @@ impl GoldSet {
     pub fn texts(&self, number: usize, seed: u64) -> Vec<Vec<u64>> {
         let vocabulary = Vocabulary::new(WORDS);
         let mut random = Random::new(seed, &[number as u64]);
-        let words = self.words / 2 + random.below(self.words as u64 + 1) as usize;
+        let length = length(&mut random);
+        let mean = (0..GROUPS.len()).map(|group| GROUPS[group] as f64 * length_of(group, seed)).sum::<f64>()
+            / GROUPS.iter().sum::<usize>() as f64;
+        let words = (self.words as f64 * length / mean).round() as usize;
         let story = vocabulary.document(words, &mut random);
         let documents = GROUPS[number];
         (0..documents)
@@ -48,6 +52,16 @@ impl GoldSet {
             })
             .collect()
     }
+}
+
+/// Draws the length of a story, before all lengths are scaled to the mean.
+fn length(random: &mut Random) -> f64 {
+    0.5 + random.unit()
+}
+
+/// Returns the length of the story of a group, before it is scaled.
+fn length_of(number: usize, seed: u64) -> f64 {
+    length(&mut Random::new(seed, &[number as u64]))
 }
 
 /// Returns the share of replaced words at the quantile `part` of the documents.
@@ -81,5 +95,15 @@ mod tests {
         let set = GoldSet { words: 100 };
         assert_eq!((set.group(29, 1).len(), set.group(0, 1).len()), (4, 2));
         assert_ne!(set.group(0, 1), set.group(0, 2));
+    }
+
+    #[test]
+    fn documents_have_the_mean_length_on_average() {
+        for seed in [1, 2] {
+            let set = GoldSet { words: 100 };
+            let lengths = |number: usize| set.texts(number, seed).iter().map(Vec::len).sum::<usize>();
+            let mean = (0..GROUPS.len()).map(lengths).sum::<usize>() as f64 / 2168.0;
+            assert!((mean - 100.0).abs() < 0.5, "{mean}");
+        }
     }
 }

@@ -27,6 +27,8 @@ struct Settings {
     sections: Vec<usize>,
     gold_set_words: usize,
     gold_set_registers: usize,
+    /// Number of pairs of documents of different groups that are drawn from the stand-in for `GoldSet`.
+    gold_set_other_pairs: u64,
 }
 
 #[derive(Deserialize)]
@@ -72,10 +74,53 @@ impl FoundCounts {
     }
 }
 
-/// Precision, recall or F, computed from our counts, and from the printed precision and recall.
+/// Precision, recall or F, computed from our counts, and from precision and recall.
 struct FoundShare {
+    name: &'static str,
+    what: &'static str,
     ours: fn(FoundCounts) -> f64,
-    printed: fn(f64, f64) -> f64,
+    of: fn(f64, f64) -> f64,
+}
+
+const SHARES: [FoundShare; 3] = [
+    FoundShare { name: "recall", what: "recall, %", ours: FoundCounts::recall, of: |_, recall| recall },
+    FoundShare {
+        name: "precision",
+        what: "precision, %",
+        ours: FoundCounts::precision,
+        of: |precision, _| precision,
+    },
+    FoundShare { name: "f", what: "F, %", ours: FoundCounts::f, of: harmonic },
+];
+const RECALL: usize = 0;
+const PRECISION: usize = 1;
+const F: usize = 2;
+
+/// Precision and recall of one method on one corpus.
+struct MethodCurve {
+    label: String,
+    /// Precision and recall at the thresholds of the table.
+    at_thresholds: Vec<(f64, f64)>,
+    /// Recall and precision at all thresholds. The recall falls.
+    curve: Vec<(f64, f64)>,
+}
+
+impl MethodCurve {
+    fn of(method: &Estimates, thresholds: &[f64]) -> Self {
+        let at = |&threshold: &f64| {
+            let found = method.found(threshold);
+            (found.precision(), found.recall())
+        };
+        Self {
+            label: method.label.clone(),
+            at_thresholds: thresholds.iter().map(at).collect(),
+            curve: curve_of(method),
+        }
+    }
+
+    fn is_of_source(&self) -> bool {
+        !self.label.starts_with("tolerant")
+    }
 }
 
 impl Estimates {
@@ -134,37 +179,41 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     }
     let printed = printed_points(&published, "s = 2");
     let mut findings = ExperimentFindings::default().table(table);
-    for (name, what, share) in [
-        ("recall", "recall, %", FoundShare { ours: FoundCounts::recall, printed: |_, recall| recall }),
-        (
-            "precision",
-            "precision, %",
-            FoundShare { ours: FoundCounts::precision, printed: |precision, _| precision },
-        ),
-        ("f", "F, %", FoundShare { ours: FoundCounts::f, printed: harmonic }),
-    ] {
+    for share in &SHARES {
         // Only as many methods are drawn as there are line styles.
         let drawn = estimates.iter().filter(|method| method.label != BETWEEN);
         let mut series: Vec<Series> =
             drawn.map(|method| curve(method, &settings.thresholds, share.ours)).collect();
-        let printed = printed.iter().map(|&(at, precision, recall)| (at, (share.printed)(precision, recall)));
+        let printed = printed.iter().map(|&(at, precision, recall)| (at, (share.of)(precision, recall)));
         let printed: Vec<(f64, f64)> = printed.collect();
         series.push(points("s = 2 as printed", &printed));
         let description =
             "Sections raise the precision and lower the recall; the tolerant form gives up the least of it.";
-        let (x, y) = (Axis::linear("threshold τ"), Axis::linear(what));
+        let (x, y) = (Axis::linear("threshold τ"), Axis::linear(share.what));
         let note =
             format!("Bars: two standard errors. {BETWEEN} lies between its neighbours, see the table.");
-        let picture = chart(&format!("Near-duplicates: {what}"), description, x, y, series);
-        findings = findings.chart(name, Chart { note, ..picture });
+        let picture = chart(&format!("Near-duplicates: {}", share.what), description, x, y, series);
+        findings = findings.chart(share.name, Chart { note, ..picture });
     }
-    let (stand_in, below) = on_gold_set(context, &settings, &published)?;
+    let ours: Vec<MethodCurve> =
+        estimates.iter().map(|method| MethodCurve::of(method, &settings.thresholds)).collect();
+    let stand_in = on_gold_set(context, &settings)?;
+    for share in &SHARES {
+        let picture = stand_in_picture(&settings, &published, &stand_in, share);
+        findings = findings.chart(&format!("gold-set-{}", share.name), picture);
+    }
+    let note = format!("{} families of documents.", settings.families);
+    let [here, there] = ["our documents", "the stand-in for GoldSet"];
     Ok(findings
-        .chart("precision-recall", precision_recall(&settings, &published, &estimates))
-        .table(stand_in)
+        .chart("precision-recall", precision_recall(here, &published, &ours, &note))
+        .chart("gold-set-precision-recall", precision_recall(there, &published, &stand_in, ALL_PAIRS))
+        .table(gold_set_table(&settings, &published, &stand_in))
         .checks(laws(&settings, &estimates))
-        .checks([below, advantage(&estimates)])
-        .checks(greatest(&settings, &estimates))
+        .checks([never_above(&stand_in), advantage(here, &ours)])
+        .checks(greatest(here, &ours, &[("s = 3", PRECISION), ("s = 2", RECALL), ("s = 2", F)]))
+        .checks([advantage(there, &stand_in)])
+        // The precision on the stand-in is 1 for every method, because its stories have no words in common but by chance.
+        .checks(greatest(there, &stand_in, &[("s = 2", RECALL), ("s = 2", F)]))
         .checks(printed_sentences(&published))
         .checks(possible(&published)))
 }
@@ -182,12 +231,12 @@ fn curve_of(method: &Estimates) -> Vec<(f64, f64)> {
 }
 
 /// Returns the area below the curve of precision against recall, as a step function.
-fn area(method: &Estimates) -> f64 {
-    let mut curve = curve_of(method);
-    curve.reverse();
+fn area(method: &MethodCurve) -> f64 {
     let mut before = 0.0;
-    curve
+    method
+        .curve
         .iter()
+        .rev()
         .map(|&(recall, precision)| {
             let step = (recall - before) * precision;
             before = recall;
@@ -197,68 +246,74 @@ fn area(method: &Estimates) -> f64 {
 }
 
 /// Draws figure 6.
-fn precision_recall(settings: &Settings, published: &Published, estimates: &[Estimates]) -> Chart {
-    let percent = |(x, y): (f64, f64)| (100.0 * x, 100.0 * y);
-    let drawn = estimates.iter().filter(|method| method.label != BETWEEN);
-    let mut series: Vec<Series> = drawn
-        .map(|method| line(&method.label, curve_of(method).into_iter().map(percent).collect()))
-        .collect();
+fn precision_recall(corpus: &str, published: &Published, methods: &[MethodCurve], note: &str) -> Chart {
+    let percent = |&(x, y): &(f64, f64)| (100.0 * x, 100.0 * y);
+    let drawn = methods.iter().filter(|method| method.label != BETWEEN);
+    let mut series: Vec<Series> =
+        drawn.map(|method| line(&method.label, method.curve.iter().map(percent).collect())).collect();
     let printed: Vec<(f64, f64)> = printed_points(published, "s = 2")
         .iter()
         .map(|&(_, precision, recall)| (recall, precision))
         .collect();
     series.push(points("s = 2 as printed", &printed));
     let picture = chart(
-        "Precision against recall, at all thresholds",
-        "The curve of MinHash falls where shuffled documents are found; those of sections stay high for longer.",
+        &format!("Precision against recall at all thresholds, {corpus}"),
+        "One curve per method. A precision falls where the threshold is so low that other pairs reach it.",
         Axis::linear("recall, %").between(0.0, 100.0),
         Axis::linear("precision, %").between(0.0, 100.0),
         series,
     );
-    let note = format!("{} families of documents. {BETWEEN} lies between its neighbours.", settings.families);
-    noted(picture, &note)
+    noted(picture, &format!("{note} {BETWEEN} lies between its neighbours."))
 }
 
 /// Checks the statement "The S-MinHash (s = 2) has a clear advantage over other algorithms."
-fn advantage(estimates: &[Estimates]) -> Check {
-    let of_source = || estimates.iter().filter(|method| !method.label.starts_with("tolerant"));
+fn advantage(corpus: &str, methods: &[MethodCurve]) -> Check {
+    let of_source = || methods.iter().filter(|method| method.is_of_source());
     let areas: Vec<String> =
         of_source().map(|method| format!("{} {}", method.label, significant(area(method)))).collect();
     let two = of_source().find(|method| method.label == "s = 2").map_or(f64::NAN, area);
     let best = of_source().map(area).fold(0.0, f64::max);
     Check::shape(
-        "the area below the curve of precision against recall is greatest for s = 2",
+        &format!("{corpus}: the area below precision against recall is greatest for s = 2"),
         areas.join(", "),
         "s = 2 first",
         two >= best,
     )
-    .because("the more sections, the fewer of the shuffled documents are found, and copies keep their places")
+    .because(FEWER)
 }
 
-/// Checks, on our documents, the statements of section 5-2 about the greatest precision, recall and F.
-fn greatest(settings: &Settings, estimates: &[Estimates]) -> [Check; 3] {
-    let of_source = || estimates.iter().filter(|method| !method.label.starts_with("tolerant"));
-    let check = |what: &str, label: &str, share: fn(FoundCounts) -> f64| {
-        let holds = |&&threshold: &&f64| {
-            let own = of_source().find(|method| method.label == label);
-            let own = own.map_or(f64::NAN, |method| share(method.found(threshold)));
-            of_source().all(|method| share(method.found(threshold)) <= own)
+/// Reason why sections have less recall on any documents.
+const FEWER: &str =
+    "a sectional sketch finds a part of what MinHash finds: each section more takes pairs away and adds none";
+
+/// Checks the statements of section 5-2 that a method has the greatest precision, recall or F.
+fn greatest(corpus: &str, methods: &[MethodCurve], claims: &[(&str, usize)]) -> Vec<Check> {
+    let of_source = || methods.iter().filter(|method| method.is_of_source());
+    let all = methods.first().map_or(0, |method| method.at_thresholds.len());
+    let check = |&(label, share): &(&str, usize)| {
+        let FoundShare { what, of, .. } = &SHARES[share];
+        let value = |method: &MethodCurve, at: usize| {
+            let (precision, recall) = method.at_thresholds[at];
+            of(precision, recall)
         };
-        let count = settings.thresholds.iter().filter(holds).count();
-        let all = settings.thresholds.len();
+        let holds = |&at: &usize| {
+            let own = of_source().find(|method| method.label == label);
+            let own = own.map_or(f64::NAN, |method| value(method, at));
+            of_source().all(|method| value(method, at) <= own)
+        };
+        let count = (0..all).filter(holds).count();
         Check::shape(
-            &format!("thresholds at which {label} has the greatest {what}"),
+            &format!(
+                "{corpus}: thresholds at which {label} has the greatest {}",
+                what.trim_end_matches(", %")
+            ),
             format!("{count} of {all}"),
             "all",
             count == all,
         )
-        .because("each section more takes shuffled documents and edited ones away, and puts none in")
+        .because(FEWER)
     };
-    [
-        check("precision", "s = 3", FoundCounts::precision),
-        check("recall", "s = 2", FoundCounts::recall),
-        check("F", "s = 2", FoundCounts::f),
-    ]
+    claims.iter().map(check).collect()
 }
 
 /// Checks the statements of section 5-2 on the printed table.
@@ -310,59 +365,134 @@ fn printed_sentences(published: &Published) -> Vec<Check> {
     ]
 }
 
-/// Returns the recall of labelled pairs of the stand-in for `GoldSet`, and the check that no sectional sketch finds
-/// more than `MinHash`.
-fn on_gold_set(context: &Context<'_>, settings: &Settings, published: &Published) -> Result<(Table, Check)> {
+/// Explanation of the points of the stand-in for `GoldSet`.
+const ALL_PAIRS: &str = "All near-duplicate pairs of one stand-in, and drawn pairs of other documents.";
+/// Number of steps between two estimates at which the curve of the stand-in for `GoldSet` is computed.
+const STEPS: usize = 500;
+
+/// Returns precision and recall of all methods on the stand-in for `GoldSet`. Near-duplicates are the pairs of a group.
+/// Pairs of documents of different groups are drawn, and count for as many as there are.
+fn on_gold_set(context: &Context<'_>, settings: &Settings) -> Result<Vec<MethodCurve>> {
     let gold_set = GoldSet { words: settings.gold_set_words };
     let methods = methods(settings, settings.gold_set_registers)?;
     let numbers: Vec<usize> = (0..GROUPS.len()).collect();
-    let counts = context.map(&numbers, |&number| -> Result<Vec<Vec<usize>>> {
-        let group = gold_set.group(number, context.seed());
-        methods
+    let groups = context.map(&numbers, |&number| gold_set.group(number, context.seed()));
+    let curves = context.map(&methods, |(label, method)| -> Result<MethodCurve> {
+        let sketcher = method.build(context.seed())?;
+        let rows: Vec<Vec<Vec<u32>>> = groups
             .iter()
-            .map(|(_, method)| {
-                let sketcher = method.build(context.seed())?;
-                let rows: Vec<Vec<u32>> = group.iter().map(|shingles| sketch(&*sketcher, shingles)).collect();
-                let mut found = vec![0; settings.thresholds.len()];
-                for (a, b) in (0..rows.len()).flat_map(|a| (0..a).map(move |b| (a, b))) {
-                    let estimate = sketcher.estimate(&rows[a], &rows[b]).value;
-                    for (count, &threshold) in found.iter_mut().zip(&settings.thresholds) {
-                        *count += usize::from(estimate >= threshold);
-                    }
-                }
-                Ok(found)
-            })
-            .collect()
-    });
-    let counts = counts.into_iter().collect::<Result<Vec<_>>>()?;
-    let pairs: usize = GROUPS.iter().map(|size| size * (size - 1) / 2).sum();
-    let recall = |method: usize, at: usize| {
-        100.0 * counts.iter().map(|group| group[method][at]).sum::<usize>() as f64 / pairs as f64
-    };
-    let mut table = Table::new(
-        "gold-set",
-        "Recall of the pairs of the stand-in for GoldSet, in per cent, and as printed",
-        &["method", "τ", "recall", "recall as printed"],
-    );
-    let (mut above, mut cells) = (0, 0);
-    for (method, (label, _)) in methods.iter().enumerate() {
-        for (at, &threshold) in settings.thresholds.iter().enumerate() {
-            let place = published.thresholds.iter().position(|&other| other == threshold);
-            let printed = place.and_then(|place| published.recall.get(label).map(|row| row[place].value));
-            table.push(vec![
-                label.as_str().into(),
-                threshold.into(),
-                recall(method, at).into(),
-                printed.into(),
-            ]);
-            if label.starts_with("s =") {
-                cells += 1;
-                above += usize::from(recall(method, at) > recall(0, at));
+            .map(|group| group.iter().map(|shingles| sketch(&*sketcher, shingles)).collect())
+            .collect();
+        let (mut near, mut other) = (vec![], vec![]);
+        for group in &rows {
+            for (a, b) in (0..group.len()).flat_map(|a| (0..a).map(move |b| (a, b))) {
+                near.push(sketcher.estimate(&group[a], &group[b]).value);
             }
         }
+        let of_group: Vec<(usize, usize)> = GROUPS
+            .iter()
+            .enumerate()
+            .flat_map(|(group, &size)| (0..size).map(move |at| (group, at)))
+            .collect();
+        let mut random = Random::new(context.seed(), &[u64::MAX]);
+        let documents = of_group.len() as u64;
+        while (other.len() as u64) < settings.gold_set_other_pairs {
+            let mut draw = || of_group[random.below(documents) as usize];
+            let (a, b) = (draw(), draw());
+            if a.0 != b.0 {
+                other.push(sketcher.estimate(&rows[a.0][a.1], &rows[b.0][b.1]).value);
+            }
+        }
+        let all_others = documents * (documents - 1) / 2 - near.len() as u64;
+        let weight = all_others as f64 / other.len() as f64;
+        // Both lists are sorted, so that a search gives the number of estimates that reach a threshold.
+        near.sort_by(f64::total_cmp);
+        other.sort_by(f64::total_cmp);
+        let reach =
+            |of: &[f64], threshold: f64| (of.len() - of.partition_point(|&one| one < threshold)) as f64;
+        let at = |threshold: f64| {
+            let (found, wrong) = (reach(&near, threshold), weight * reach(&other, threshold));
+            (found / (found + wrong), found / near.len() as f64)
+        };
+        let steps = (0..=STEPS).map(|step| at(step as f64 / STEPS as f64));
+        Ok(MethodCurve {
+            label: label.clone(),
+            at_thresholds: settings.thresholds.iter().map(|&threshold| at(threshold)).collect(),
+            curve: steps
+                .map(|(precision, recall)| (recall, precision))
+                .filter(|(recall, _)| *recall > 0.0)
+                .collect(),
+        })
+    });
+    curves.into_iter().collect()
+}
+
+/// Returns the table of the stand-in for `GoldSet`, with the printed values.
+fn gold_set_table(settings: &Settings, published: &Published, methods: &[MethodCurve]) -> Table {
+    let mut table = Table::new(
+        "gold-set",
+        "Precision, recall and F on the stand-in for GoldSet, in per cent, and as printed",
+        &["method", "τ", "precision", "recall", "F", "precision as printed", "recall as printed"],
+    );
+    for method in methods {
+        for (&threshold, &(precision, recall)) in settings.thresholds.iter().zip(&method.at_thresholds) {
+            let place = published.thresholds.iter().position(|&other| other == threshold);
+            let printed = |of: &BTreeMap<String, Vec<Printed>>| {
+                place.and_then(|place| of.get(&method.label).map(|row| row[place].value))
+            };
+            table.push(vec![
+                method.label.as_str().into(),
+                threshold.into(),
+                (100.0 * precision).into(),
+                (100.0 * recall).into(),
+                (100.0 * harmonic(precision, recall)).into(),
+                printed(&published.precision).into(),
+                printed(&published.recall).into(),
+            ]);
+        }
     }
+    table
+}
+
+/// Checks that no sectional sketch finds more pairs of the stand-in for `GoldSet` than `MinHash`.
+fn never_above(methods: &[MethodCurve]) -> Check {
+    let of_sections = methods.iter().filter(|method| method.label.starts_with("s ="));
+    let pairs = of_sections.flat_map(|method| method.at_thresholds.iter().zip(&methods[0].at_thresholds));
+    let (above, cells) =
+        pairs.fold((0, 0), |(above, cells), (of, than)| (above + usize::from(of.1 > than.1), cells + 1));
     let claim = "recalls of sections on the stand-in for GoldSet above those of MinHash";
-    Ok((table, Check::law(claim, format!("{above} of {cells}"), 0, above == 0)))
+    Check::law(claim, format!("{above} of {cells}"), 0, above == 0)
+}
+
+/// Draws recall, precision or F on the stand-in for `GoldSet` by threshold: a panel of figure 7.
+fn stand_in_picture(
+    settings: &Settings,
+    published: &Published,
+    methods: &[MethodCurve],
+    share: &FoundShare,
+) -> Chart {
+    let drawn = methods.iter().filter(|method| method.label != BETWEEN);
+    let mut series: Vec<Series> = drawn
+        .map(|method| {
+            let values =
+                method.at_thresholds.iter().map(|&(precision, recall)| (share.of)(precision, recall));
+            let at: Vec<(f64, f64)> =
+                settings.thresholds.iter().zip(values).map(|(&at, value)| (at, 100.0 * value)).collect();
+            line(&method.label, at)
+        })
+        .collect();
+    let printed = printed_points(published, "s = 2");
+    let printed: Vec<(f64, f64)> =
+        printed.iter().map(|&(at, precision, recall)| (at, (share.of)(precision, recall))).collect();
+    series.push(points("s = 2 as printed", &printed));
+    let picture = chart(
+        &format!("Stand-in for GoldSet: {}", share.what),
+        "Sections lower the recall, and the more the more sections there are; the precision is that of MinHash.",
+        Axis::linear("threshold τ"),
+        Axis::linear(share.what).between(0.0, 100.0),
+        series,
+    );
+    noted(picture, &format!("{ALL_PAIRS} {BETWEEN} lies between its neighbours."))
 }
 
 /// Returns the shares of a method by threshold, in per cent.

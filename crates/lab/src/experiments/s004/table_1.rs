@@ -13,7 +13,7 @@ use crate::data;
 use crate::experiment::{Context, ExperimentFindings};
 use crate::experiments::{TWO_ERRORS, chart, noted, points};
 use crate::measure::TrialStatistics;
-use crate::plot::{Axis, Point, Series};
+use crate::plot::{Axis, Chart, Point, Series};
 use crate::simulate::binomial::Binomial;
 use crate::simulate::{Random, Vocabulary};
 use crate::table::Table;
@@ -60,7 +60,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     );
     let mut deviations = Deviations::default();
     let mut scatter = vec![];
-    let (mut theory, mut measured, mut theirs) = (vec![], vec![], vec![]);
+    let mut curves: Vec<Curve> = settings.errors.iter().map(|_| Curve::default()).collect();
     let mut by_registers = vec![];
     for (column, &registers) in settings.registers.iter().enumerate() {
         let counts = measure(context, &settings, &sets, &similarities, registers)?;
@@ -85,40 +85,33 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
                 variance.sqrt().into(),
                 printed.into(),
             ]);
+            let x = registers as f64;
+            let bar = 2.0 * standard_error;
+            let curve = &mut curves[row];
+            curve.theory.push((x, expected[row]));
+            curve.measured.push(Point {
+                x,
+                y: spread.mean,
+                error: Some((spread.mean - bar, spread.mean + bar)),
+            });
+            curve.theirs.extend(printed.map(|printed| (x, printed)));
             if row == 0 {
-                let x = registers as f64;
-                let bar = 2.0 * standard_error;
-                theory.push((x, expected[row]));
-                measured.push(Point {
-                    x,
-                    y: spread.mean,
-                    error: Some((spread.mean - bar, spread.mean + bar)),
-                });
-                theirs.extend(printed.map(|printed| (x, printed)));
                 scatter.push((variance / expected[row]).sqrt());
             }
         }
     }
+    let Curve { theory, theirs, .. } = &curves[0];
     let falls = theory.windows(2).all(|pair| pair[0].1 > 3.0 * pair[1].1);
     let rises = (0..settings.errors.len())
         .filter(|&row| by_registers.windows(2).any(|pair| pair[1][row] >= pair[0][row]))
         .count();
-    let tenths = tenths(&theory, &theirs);
+    let tenths = tenths(theory, theirs);
     let shown = scatter.iter().map(|ratio| format!("{ratio:.1}")).collect::<Vec<_>>().join(", ");
     // The count of one run scatters by about its mean.
     let error_of_ten = published.bound.value / 10.0_f64.sqrt();
     let last = theirs.last().map_or(f64::NAN, |last| last.1);
     let rate = theirs.last().map_or(f64::NAN, |last| last.1 / published.pairs as f64);
-    let picture = chart(
-        "Pairs off by more than 0.04",
-        "The count falls about fivefold with every 200 registers. The printed counts are higher, that at 800 by most.",
-        Axis::linear("registers K"),
-        Axis::log("pairs"),
-        vec![
-            Series { label: "measured, and expected".to_owned(), line: theory, points: measured },
-            points("as printed", &theirs),
-        ],
-    );
+    let picture = picture(&settings, &curves);
     Ok(ExperimentFindings::default()
         .table(table)
         .chart("pairs-off", noted(picture, TWO_ERRORS))
@@ -147,6 +140,38 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
             ),
         ])
         .checks(tenths))
+}
+
+/// Counts of one ε, by registers.
+#[derive(Default)]
+struct Curve {
+    theory: Vec<(f64, f64)>,
+    measured: Vec<Point>,
+    theirs: Vec<(f64, f64)>,
+}
+
+/// Draws figure 1, with one curve per ε.
+fn picture(settings: &Settings, curves: &[Curve]) -> Chart {
+    let mut series = vec![];
+    for (&error, curve) in settings.errors.iter().zip(curves) {
+        series.push(Series {
+            label: format!("ε = {error}"),
+            line: curve.theory.clone(),
+            points: curve.measured.clone(),
+        });
+        series.push(points(&format!("ε = {error}, as printed"), &curve.theirs));
+    }
+    let picture = chart(
+        "Pairs off by more than ε",
+        "The counts fall with the registers, and the faster the larger ε is.",
+        Axis::linear("registers K"),
+        Axis::log("pairs").between(0.001, 10_000.0),
+        series,
+    );
+    let note = format!(
+        "Lines: expected. Points with bars: measured. {TWO_ERRORS} Counts of 0 have no place on the axis."
+    );
+    noted(picture, &note)
 }
 
 /// Counts pairs per similarity, because many pairs have exactly the same similarity.

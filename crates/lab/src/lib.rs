@@ -9,6 +9,7 @@
 //!   time.
 //! - [`corpus`]: generated corpora of any size with known near-duplicates; [`enlarge`]: many spelled copies of a real
 //!   corpus.
+//! - [`machine`]: the machine and the build, in words.
 //! - [`record`] and [`report`]: the stored results of a run, and a page of them; [`png`]: the charts as PNG.
 
 #![allow(
@@ -28,6 +29,7 @@ pub mod definition;
 pub mod enlarge;
 pub mod experiment;
 mod experiments;
+pub mod machine;
 pub mod measure;
 pub mod plot;
 pub mod png;

@@ -170,6 +170,7 @@ const LAB: &[&str] = &[
     "corpus",
     "enlarge",
     "measure",
+    "machine",
     "beyond",
     "plot",
     "png",

@@ -8,10 +8,12 @@ use crate::table::{Cell, Table};
 
 use super::contender::contenders;
 use super::corpus::RealCorpus;
-use super::{ComparisonOptions, Measured, RootMeanSquare, SIMILAR, SIZES};
+use super::{ComparisonOptions, Measured, RootMeanSquare, SIMILAR, SIZES, UNLIKE};
 
 /// Time budgets in nanoseconds per shingle.
-const BUDGETS: [f64; 6] = [10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0];
+const BUDGETS: [f64; 8] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0];
+/// Bias on unlike pairs from which the summary names a sketch.
+const BIASED: f64 = 0.05;
 /// Size in bytes for the table with the errors of all corpora side by side.
 const OVERVIEW: usize = 256;
 /// Sketches of the chart of bytes. There are only seven, because a chart has seven line styles.
@@ -86,7 +88,12 @@ impl Row<'_> {
 
     /// Returns the mean nanoseconds per shingle over the corpora.
     fn nanoseconds(&self) -> f64 {
-        self.of.iter().map(|measured| measured.nanoseconds).sum::<f64>() / self.of.len() as f64
+        self.mean(|measured| measured.nanoseconds)
+    }
+
+    /// Returns the mean of a value over the corpora.
+    fn mean(&self, of: fn(&Measured) -> f64) -> f64 {
+        self.of.iter().map(|measured| of(measured)).sum::<f64>() / self.of.len() as f64
     }
 }
 
@@ -98,7 +105,7 @@ fn all(measured: &Measured) -> RootMeanSquare {
     measured.all
 }
 
-pub(super) fn files(corpora: &[RealCorpus], measured: &[Measured], options: ComparisonOptions) -> Vec<File> {
+pub(super) fn files(corpora: &[RealCorpus], measured: &[Measured], options: &ComparisonOptions) -> Vec<File> {
     let mut grouped: BTreeMap<(usize, usize), Vec<&Measured>> = BTreeMap::new();
     let names: Vec<KindName> = contenders(1024)
         .into_iter()
@@ -124,7 +131,7 @@ pub(super) fn files(corpora: &[RealCorpus], measured: &[Measured], options: Comp
     ]
 }
 
-fn page(corpora: &[RealCorpus], names: &[KindName], rows: &[Row<'_>], options: ComparisonOptions) -> String {
+fn page(corpora: &[RealCorpus], names: &[KindName], rows: &[Row<'_>], options: &ComparisonOptions) -> String {
     let mut data =
         Table::new("data", "", &["corpus", "documents", "shingles per document", "pairs", "similar pairs"]);
     for corpus in corpora {
@@ -146,6 +153,7 @@ fn page(corpora: &[RealCorpus], names: &[KindName], rows: &[Row<'_>], options: C
          instructions, so that their times compare with each other but not with the library's; times of the two groups are in tables of their own.\n\n\
          Some kinds are left out. [sectional](sectional.md) sketches estimate another quantity. `bit-hash` has the bits of `b-bit:1/minhash`. The variants of a kind \
          (`one-permutation,rotation`, `one-permutation,raw`, `fractional,pooled`, `three-quarter,paper`, other hash families of `minhash`) differ little from it, and [sketches](sketches.md) has them.\n\n\
+         ## In short\n\n{summary}\n\
          ## Data\n\n\
          Three corpora of real text; shingles of five words. Pairs were chosen so that all similarities occur: at most {pairs} of each tenth, none of equal documents, from documents of 50 to 2000 \
          shingles. Each sketch has {seeds} seeds. An error is the root of the mean square of estimate − exact over seeds and pairs, and over the three corpora alike.\n\n\
@@ -161,11 +169,12 @@ fn page(corpora: &[RealCorpus], names: &[KindName], rows: &[Row<'_>], options: C
          Of all tenths of similarity, as many pairs each as there are.\n\n{all_pairs}\n\
          ## All corpora at once\n\n\
          Errors of sketches of {OVERVIEW} bytes on similar pairs, by corpus and over all three. The rank of a sketch is its place by error among all {sketches}, 1 for the least; a kind that \
-         has no sketch of a size has the last rank. Ranks are means over the three corpora, at {OVERVIEW} bytes and over all sizes. The last column is the mean rank over all sizes with \
-         errors of all pairs. Sketches are in the order of the mean rank over all sizes.\n\n{overview}\n\
+         has no sketch of a size has the last rank. Ranks are means over the three corpora, at {OVERVIEW} bytes and over all sizes. The last but one column is the mean rank over all sizes with \
+         errors of all pairs. The last column is the mean of estimate − exact on unlike pairs, below {UNLIKE}: an estimator that is good near 1 may take unlike documents for similar ones, and \
+         [sketches](sketches.md) has the formulas of such biases. Sketches are in the order of the mean rank over all sizes.\n\n{overview}\n\
          ## Error at equal time, similar pairs\n\n\
-         The least error of each kind among its sizes of up to 1024 bytes whose sketches take at most so many nanoseconds per shingle: time of one thread on the processor, the least of all seeds. Times \
-         depend on the machine that made this page. A dash: no size is so fast.\n\nThe library's sketches:\n\n{by_time}\n\
+         The least error of each kind among its sizes whose sketches take at most so many nanoseconds per shingle: time of one thread on the processor, the least of all seeds. Sizes are those of the \
+         other tables and, for sketches that are fast enough, 2 to 16 KiB (4 KiB for those of the lab). This page was made on {machine}. A dash: no size is so fast.\n\nThe library's sketches:\n\n{by_time}\n\
          The plain ones of the lab:\n\n{by_time_of_lab}\n\
          ![Error against time](comparison/time.svg)\n\n\
          The chart has seven kinds of the library, each in all sizes, and no plain ones. The bar of a point is two standard errors of its error on either side.\n\n\
@@ -173,9 +182,12 @@ fn page(corpora: &[RealCorpus], names: &[KindName], rows: &[Row<'_>], options: C
          Sketches that no other beats: every other one has a greater error, or takes more bytes. Other kinds of the same bytes whose error is within two standard errors are \
          named beside them.\n\nSimilar pairs:\n\n{front_bytes}\nAll pairs:\n\n{front_all}\n\
          The library's sketches that no other of the library beats: every other one has a greater error on similar pairs, or takes more time.\n\n{front_time}\n\
-         ## What else they can do\n\n{abilities}\n\
+         ## What else they can do\n\n\
+         The time of a comparison is that of one estimate; for sketches of the library, with its 95 % interval.\n\n{abilities}\n\
          Some of those with one hash value (`super-minhash`, ProbMinHash, SetSketch) draw more numbers for the first shingles of a document: about m ln m in all, for m registers.\n\n\
          All values by corpus are in [errors.csv](comparison/errors.csv).\n",
+        summary = summary(rows),
+        machine = options.machine,
         pairs = options.pairs,
         seeds = options.seeds,
         data = data.markdown(),
@@ -188,7 +200,7 @@ fn page(corpora: &[RealCorpus], names: &[KindName], rows: &[Row<'_>], options: C
         front_bytes = front_of_bytes(rows, similar).markdown(),
         front_all = front_of_bytes(rows, all).markdown(),
         front_time = front_of_time(rows).markdown(),
-        abilities = abilities().markdown(),
+        abilities = abilities(names, rows).markdown(),
     )
 }
 
@@ -227,7 +239,7 @@ fn error_table(names: &[KindName], rows: &[Row<'_>], of: fn(&Measured) -> RootMe
 fn overview(corpora: &[RealCorpus], names: &[KindName], rows: &[Row<'_>]) -> Table {
     let mut heads = vec!["sketch"];
     heads.extend(corpora.iter().map(|corpus| corpus.name));
-    heads.extend(["all three", "rank", "rank, all sizes", "rank, all sizes and pairs"]);
+    heads.extend(["all three", "rank", "rank, all sizes", "rank, all sizes and pairs", "bias, unlike pairs"]);
     let mut table = Table::new("overview", "", &heads);
     let [here, similar_ranks, all_ranks] = [
         mean_ranks(corpora.len(), names, rows, &[OVERVIEW], similar),
@@ -250,7 +262,10 @@ fn overview(corpora: &[RealCorpus], names: &[KindName], rows: &[Row<'_>]) -> Tab
     for (place, &at) in order.iter().enumerate() {
         let cells = columns.iter().map(|column| column[place].clone());
         let ranks = [&here, &similar_ranks, &all_ranks].map(|ranks| Cell::from(format!("{:.1}", ranks[at])));
-        table.push(std::iter::once(names[at].cell()).chain(cells).chain(ranks).collect());
+        let bias = row_of(names, rows, at, OVERVIEW).map(|row| row.mean(|measured| measured.bias));
+        let bias = bias.map_or_else(|| "–".to_owned(), |bias| format!("{bias:+.3}"));
+        table
+            .push(std::iter::once(names[at].cell()).chain(cells).chain(ranks).chain([bias.into()]).collect());
     }
     table
 }
@@ -344,7 +359,7 @@ where
 fn front_of_bytes(rows: &[Row<'_>], of: fn(&Measured) -> RootMeanSquare) -> Table {
     let heads = ["bytes", "sketch", "error", "standard error", "within two standard errors of it"];
     let mut table = Table::new("front", "", &heads);
-    for (row, error) in front(rows.iter(), of, |row| row.size as f64) {
+    for (row, error) in front(of_sizes(rows), of, |row| row.size as f64) {
         let is_near = |other: &&Row<'_>| {
             other.size == row.size && other.kind.name != row.kind.name && !is_apart(other.error(of), error)
         };
@@ -382,20 +397,88 @@ fn is_apart(error: RootMeanSquare, least: RootMeanSquare) -> bool {
     error.value - least.value > 2.0 * error.standard_error.hypot(least.standard_error)
 }
 
-fn abilities() -> Table {
-    let mut table = Table::new(
-        "abilities",
-        "",
-        &["sketch", "bands", "hash values per shingle of a long document, at 256 bytes"],
-    );
-    for contender in contenders(256) {
+fn abilities(names: &[KindName], rows: &[Row<'_>]) -> Table {
+    let heads = [
+        "sketch",
+        "bands",
+        "hash values per shingle of a long document, at 256 bytes",
+        "ns per comparison, at 256 bytes",
+    ];
+    let mut table = Table::new("abilities", "", &heads);
+    for contender in contenders(OVERVIEW) {
+        let at = names.iter().position(|kind| kind.name == contender.name);
+        let row = at.and_then(|at| row_of(names, rows, at, OVERVIEW));
+        let time = row.map(|row| row.mean(|measured| measured.per_comparison));
         table.push(vec![
             KindName { name: contender.name, is_of_library: contender.is_of_library }.cell(),
             if contender.bands { "yes" } else { "no" }.into(),
             contender.hashes.into(),
+            time.map_or_else(|| "–".to_owned(), |time| format!("{time:.0}")).into(),
         ]);
     }
     table
+}
+
+/// Returns the rows of the sizes that are compared at equal bytes.
+fn of_sizes<'a, 'b>(rows: &'a [Row<'b>]) -> impl Iterator<Item = &'a Row<'b>> {
+    rows.iter().filter(|row| SIZES.contains(&row.size))
+}
+
+/// Returns the best kinds by bytes and by time, as sentences.
+fn summary(rows: &[Row<'_>]) -> String {
+    let by_bytes = |of: fn(&Measured) -> RootMeanSquare| {
+        let best = |&size: &usize| {
+            let row = best_of(rows.iter().filter(|row| row.size == size), of);
+            row.map(|row| (row.kind.written(&row.kind.name), size as f64))
+        };
+        runs(&SIZES.iter().filter_map(best).collect::<Vec<_>>(), "bytes")
+    };
+    let at_time = |&budget: &f64| {
+        let fast = rows.iter().filter(|row| row.kind.is_of_library && nanoseconds(row) <= budget);
+        best_of(fast, similar).map(|row| (row.kind.written(&row.kind.name), budget))
+    };
+    let by_time = runs(&BUDGETS.iter().filter_map(at_time).collect::<Vec<_>>(), "ns");
+    let biased: Vec<String> = rows
+        .iter()
+        .filter(|row| row.size == OVERVIEW)
+        .map(|row| (row, row.mean(|measured| measured.bias)))
+        .filter(|(_, bias)| bias.abs() >= BIASED)
+        .map(|(row, bias)| format!("{} by {bias:+.2}", row.kind.written(&row.kind.name)))
+        .collect();
+    let biased = if biased.is_empty() {
+        format!("no kind is biased by {BIASED} or more on pairs below {UNLIKE}")
+    } else {
+        format!("on pairs below {UNLIKE}, estimates are biased: {}", biased.join(", "))
+    };
+    format!(
+        "- Similar pairs at equal bytes: the least error has {}.\n\
+         - All pairs at equal bytes: the least error has {}.\n\
+         - Similar pairs at equal time, of the library's sketches: the least error has {}.\n\
+         - At {OVERVIEW} bytes, {biased}. A sketch with a large bias is good for pairs that are known to be similar, and for no others.\n\n\
+         Other kinds may be within two standard errors of the least; the Pareto fronts name them.\n",
+        by_bytes(similar),
+        by_bytes(all),
+        by_time,
+    )
+}
+
+fn best_of<'a, 'b>(
+    rows: impl Iterator<Item = &'a Row<'b>>,
+    of: fn(&Measured) -> RootMeanSquare,
+) -> Option<&'a Row<'b>>
+where
+    'b: 'a,
+{
+    rows.min_by(|a, b| a.error(of).value.total_cmp(&b.error(of).value))
+}
+
+/// Joins neighbours of equal name: `a` at 16 to 64 bytes, `b` at 128 bytes.
+fn runs(best: &[(String, f64)], unit: &str) -> String {
+    let parts = best.chunk_by(|a, b| a.0 == b.0).map(|run| match run {
+        [(name, at)] => format!("{name} at {at} {unit}"),
+        run => format!("{} at {} to {} {unit}", run[0].0, run[0].1, run[run.len() - 1].1),
+    });
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 fn csv(corpora: &[RealCorpus], measured: &[Measured]) -> String {
@@ -411,7 +494,9 @@ fn csv(corpora: &[RealCorpus], measured: &[Measured]) -> String {
             "standard error",
             "error of all pairs",
             "standard error ",
+            "bias on unlike pairs",
             "ns per shingle",
+            "ns per comparison",
         ],
     );
     let mut sorted: Vec<&Measured> = measured.iter().collect();
@@ -426,14 +511,16 @@ fn csv(corpora: &[RealCorpus], measured: &[Measured]) -> String {
             one.similar.standard_error.into(),
             one.all.value.into(),
             one.all.standard_error.into(),
+            one.bias.into(),
             one.nanoseconds.into(),
+            one.per_comparison.into(),
         ]);
     }
     table.csv()
 }
 
-fn pictures(rows: &[Row<'_>], options: ComparisonOptions) -> [Chart; 2] {
-    let series = |drawn: [&str; 7], x: fn(&Row<'_>) -> f64| -> Vec<Series> {
+fn pictures(rows: &[Row<'_>], options: &ComparisonOptions) -> [Chart; 2] {
+    let series = |rows: &[&Row<'_>], drawn: [&str; 7], x: fn(&Row<'_>) -> f64| -> Vec<Series> {
         drawn
             .iter()
             .map(|name| {
@@ -472,9 +559,10 @@ fn pictures(rows: &[Row<'_>], options: ComparisonOptions) -> [Chart; 2] {
         y: Axis::log("error"),
         series,
     };
-    let by_time = series(DRAWN_BY_TIME, nanoseconds);
+    let by_bytes = series(&of_sizes(rows).collect::<Vec<_>>(), DRAWN, |row| row.size as f64);
+    let by_time = series(&rows.iter().collect::<Vec<_>>(), DRAWN_BY_TIME, nanoseconds);
     [
-        chart("Error against bytes", Axis::log("bytes"), series(DRAWN, |row| row.size as f64), ""),
+        chart("Error against bytes", Axis::log("bytes"), by_bytes, ""),
         chart(
             "Error against time, sketches of the library",
             Axis::log("nanoseconds per shingle"),
@@ -498,7 +586,9 @@ mod tests {
             bytes: size,
             similar: error,
             all: error,
-            nanoseconds: 1.0,
+            bias: if contender == "a" { 0.2 } else { 0.0 },
+            nanoseconds: size as f64 / 16.0,
+            per_comparison: 1.0,
         }
     }
 
@@ -528,6 +618,28 @@ mod tests {
         assert_eq!(mean_ranks(2, &names, &rows, &[32], similar), [1.5, 2.0, 2.0]);
         assert_eq!(mean_ranks(2, &names, &rows, &[16, 32], similar), [1.5, 1.75, 2.5]);
     }
+
+    /// The summary names the best kind per size, joins sizes of the same kind, and names biased kinds.
+    #[test]
+    fn the_summary_has_the_best_and_the_biased() {
+        let names = ["a", "b"].map(|name| KindName { name: name.to_owned(), is_of_library: name == "a" });
+        let mut all = vec![];
+        for (size, a, b) in [(16, 0.2, 0.1), (32, 0.1, 0.15), (64, 0.05, 0.1), (256, 0.1, 0.05)] {
+            all.extend([measured(0, "a", size, a), measured(0, "b", size, b)]);
+        }
+        let row = |one: &str| Row { kind: &names[usize::from(one == "b")], size: 0, of: vec![] };
+        let rows: Vec<Row<'_>> =
+            all.iter().map(|one| Row { size: one.size, of: vec![one], ..row(&one.contender) }).collect();
+        let summary = summary(&rows);
+        for part in [
+            "pairs at equal bytes: the least error has b at 16 bytes, `a` at 32 to 64 bytes, b at 256 bytes.",
+            "sketches: the least error has `a` at 1 to 200 ns.",
+            "At 256 bytes, on pairs below 0.2, estimates are biased: `a` by +0.20.",
+        ] {
+            assert!(summary.contains(part), "{part}: {summary}");
+        }
+    }
+
     /// A row that is more expensive and no better is not on the front. Of rows with equal cost, only the better one is.
     #[test]
     fn a_front_has_what_nothing_else_beats() {

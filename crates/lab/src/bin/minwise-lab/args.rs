@@ -59,8 +59,12 @@ pub struct ComparisonArgs {
     pub seeds: String,
 
     /// Maximum number of pairs per tenth of similarity.
-    #[arg(long, value_name = "N", default_value = "10")]
+    #[arg(long, value_name = "N", default_value = "50")]
     pub pairs: String,
+
+    /// Text about the machine for the page. Default: processor, kernel, build and date of this run.
+    #[arg(long, value_name = "TEXT")]
+    pub machine: Option<String>,
 
     /// Number of threads. The default is one, because times are measured.
     #[arg(long, value_name = "N", default_value = "1")]

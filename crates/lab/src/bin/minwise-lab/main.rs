@@ -19,7 +19,7 @@ use minwise_lab::experiment::{Experiment, ExperimentOptions};
 use minwise_lab::png::Renderer;
 use minwise_lab::record::{self, ExperimentRecord, RecordedRun};
 use minwise_lab::verdict::ExperimentVerdict;
-use minwise_lab::{catalogue, report};
+use minwise_lab::{catalogue, machine, report};
 use serde_json::json;
 
 use crate::args::{Args, Command, ComparisonArgs, CorpusArgs, EnlargeArgs, MessageArgs, RunArgs};
@@ -169,6 +169,7 @@ fn compare(args: &ComparisonArgs) -> Result<u8, LabFailure> {
         seeds: problems.number("--seeds", &args.seeds, whole),
         pairs: problems.number("--pairs", &args.pairs, whole),
         threads: problems.number("--threads", &args.threads, whole),
+        machine: args.machine.clone().unwrap_or_else(machine::described),
     };
     problems.finish()?;
     for (option, number, least) in [
@@ -180,7 +181,7 @@ fn compare(args: &ComparisonArgs) -> Result<u8, LabFailure> {
             return Err(LabFailure::new(format!("`{option}`: it must be at least {least}")));
         }
     }
-    for file in comparison::files(Path::new(&args.data), options)? {
+    for file in comparison::files(Path::new(&args.data), &options)? {
         let path = Path::new(&args.output).join(&file.path);
         if let Some(parent) = path.parent() {
             fs_err::create_dir_all(parent)?;

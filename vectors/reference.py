@@ -18,6 +18,7 @@ from pathlib import Path
 
 import regex
 
+from beyond_reference import beyond_file  # noqa: F401, `main` finds it by its name
 from filter_reference import filter_file  # noqa: F401, `main` finds it by its name
 
 OURS = "ours, frozen 2026-11-15"
@@ -1363,6 +1364,8 @@ HEADERS = {
     "Printed numbers are text and right to half a unit of their last digit. A missing threshold does not exist.",
     "tune": "The S-curve, its points, and the bands and rows chosen for a recall at a threshold, with six digits after "
     "the point.",
+    "beyond": "Words of the sketches of the lab that the library does not have, of the shingles from `first` to `until` - 1, "
+    "and the variance of C-MinHash over all pairs of permutations of a range of five.",
     "weighted": "Logarithms, weights, draws and sketches of weighted sets. Numbers are hexadecimal, floating-point numbers "
     "by their bits; seeds are decimal.",
     "winnow": "Fingerprints: the shingles of a document, the shingles per window, and the places of the chosen shingles.",

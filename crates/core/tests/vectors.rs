@@ -26,9 +26,10 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors");
 /// Half a unit of the last of the six printed digits, with a margin for rounding.
 const HALF_A_DIGIT: f64 = 0.5e-6 * (1.0 + 1e-6);
 
-/// Files that the tests below read, and `filter`, which `filter.rs` reads.
-const FILES: [&str; 10] =
-    ["filter", "hash", "minhash", "shingle", "sketch", "spec", "text", "tune", "weighted", "winnow"];
+/// Files that the tests below read, `filter`, which `filter.rs` reads, and `beyond`, which the lab reads.
+const FILES: [&str; 11] = [
+    "beyond", "filter", "hash", "minhash", "shingle", "sketch", "spec", "text", "tune", "weighted", "winnow",
+];
 
 #[expect(clippy::disallowed_methods, reason = "a test reads its own repository")]
 fn read<T: DeserializeOwned>(stem: &str) -> T {

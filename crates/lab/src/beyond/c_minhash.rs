@@ -58,7 +58,7 @@ impl BeyondSketch for CMinHash {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{follows, trials};
+    use super::super::tests::{Permuted, follows, trials, vectors};
     use super::*;
     use crate::measure::TrialStatistics;
     use crate::simulate::Random;
@@ -71,16 +71,12 @@ mod tests {
         (0..registers).filter(agrees).count() as f64 / registers as f64
     }
 
-    /// Another program computed the variance over all 120² pairs of permutations of a range of five. The variance of
+    /// `vectors/beyond.toml` has the variance over all 120² pairs of permutations of a range of five. The variance of
     /// `MinHash` is J(1−J)/K: 0.0833, 0.0625 and 0.0469.
     #[test]
     fn small_ranges_have_the_variance_of_all_permutations() {
         const TRIALS: u64 = 40_000;
-        for (registers, a, b, similarity, variance) in [
-            (3, &[0, 1, 2][..], &[1, 2, 3][..], 0.5, VARIANCE_3),
-            (4, &[0, 1, 2][..], &[1, 2, 3][..], 0.5, VARIANCE_4),
-            (4, &[0, 1][..], &[1, 4, 2][..], 0.25, VARIANCE_QUARTER),
-        ] {
+        for Permuted { registers, a, b, similarity, variance } in vectors().c_minhash_variance {
             let mut random = Random::new(1, &[registers as u64]);
             let estimates: Vec<f64> = (0..TRIALS)
                 .map(|_| {
@@ -88,7 +84,7 @@ mod tests {
                     for table in &mut tables {
                         random.shuffle(table);
                     }
-                    by_tables(&tables[0], &tables[1], registers, a, b)
+                    by_tables(&tables[0], &tables[1], registers, &a, &b)
                 })
                 .collect();
             follows(TrialStatistics::of(&estimates), TRIALS, similarity, variance, 0.0);
@@ -104,15 +100,4 @@ mod tests {
             follows(found, 1500, j, j * (1.0 - j) / 64.0, 0.0);
         }
     }
-
-    /// The expected words were computed by another program.
-    #[test]
-    fn words() {
-        assert_eq!(CMinHash::new(4, 7).sketch(&[1, 2, 3]), WORDS);
-    }
-
-    const WORDS: [u32; 4] = [2_093_892_430, 17_080_856, 1_689_720_463, 1_898_670_137];
-    const VARIANCE_3: f64 = 1.0 / 20.0;
-    const VARIANCE_4: f64 = 1.0 / 40.0;
-    const VARIANCE_QUARTER: f64 = 3.0 / 160.0;
 }

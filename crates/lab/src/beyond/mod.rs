@@ -1,6 +1,6 @@
 //! Sketches of the literature that the library does not have. They are written from the definitions of their papers and
-//! tested like the sketches of the library: mean and variance over many seeds against theory, and words against another
-//! program.
+//! tested like the sketches of the library: mean and variance over many seeds against theory, and words against a second
+//! implementation, `vectors/beyond_reference.py`.
 //!
 //! | sketch | paper | what it adds |
 //! |---|---|---|
@@ -63,8 +63,63 @@ fn agreement(a: &[u32], b: &[u32]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use serde::Deserialize;
+
     use super::*;
     use crate::measure::{ShinglePair, TrialStatistics};
+
+    /// Content of `vectors/beyond.toml`, which `vectors/reference.py` writes.
+    #[derive(Deserialize)]
+    pub(super) struct Vectors {
+        words: Vec<SketchWords>,
+        pub c_minhash_variance: Vec<Permuted>,
+    }
+
+    /// Words of a sketch of the shingles from `first` to `until` − 1.
+    #[derive(Deserialize)]
+    struct SketchWords {
+        sketch: String,
+        first: u64,
+        until: u64,
+        registers: usize,
+        seed: u64,
+        words: Vec<u32>,
+    }
+
+    /// Variance of `C-MinHash` over all pairs of permutations of a range of five.
+    #[derive(Deserialize)]
+    pub(super) struct Permuted {
+        pub registers: usize,
+        pub a: Vec<usize>,
+        pub b: Vec<usize>,
+        pub similarity: f64,
+        pub variance: f64,
+    }
+
+    pub(super) fn vectors() -> Vectors {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/beyond.toml");
+        toml::from_str(&fs_err::read_to_string(path).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn words_are_those_of_the_second_implementation() {
+        let all = vectors().words;
+        assert_eq!(all.len(), 14);
+        for SketchWords { sketch, first, until, registers, seed, words } in all {
+            let maker: Box<dyn BeyondSketch> = match sketch.as_str() {
+                "C-MinHash" => Box::new(CMinHash::new(registers, seed)),
+                "ProbMinHash" => Box::new(ProbMinHash::new(registers, seed)),
+                "SetSketch, 6 bits" => Box::new(SetSketch::of_6_bits(registers, seed)),
+                "SetSketch, 8 bits" => Box::new(SetSketch::of_8_bits(registers, seed)),
+                "SetSketch, 16 bits" => Box::new(SetSketch::of_16_bits(registers, seed)),
+                "HyperMinHash, 8 bits" => Box::new(HyperMinHash::new(registers, 4, 4, seed)),
+                "HyperMinHash, 16 bits" => Box::new(HyperMinHash::new(registers, 6, 10, seed)),
+                other => panic!("`{other}` is no sketch"),
+            };
+            let shingles: Vec<u64> = (first..until).collect();
+            assert_eq!(maker.sketch(&shingles), words, "{sketch}, {registers} registers");
+        }
+    }
 
     /// Returns the statistics of estimates with many seeds, on two sets of known similarity.
     pub(super) fn trials<S: BeyondSketch>(

@@ -239,13 +239,4 @@ mod tests {
             }
         }
     }
-
-    /// The expected words were computed by another program.
-    #[test]
-    fn words() {
-        let words = KINDS.map(|kind| kind(4, 7).sketch(&[1, 2, 3]));
-        assert_eq!(words, [SIX, [62, 52, 63, 46], [4717, 3959, 4791, 3538]]);
-    }
-
-    const SIX: [u32; 4] = [18, 16, 19, 14];
 }

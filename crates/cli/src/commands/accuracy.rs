@@ -98,8 +98,9 @@ fn table(rows: &[Vec<String>]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// Returns the five cells about errors: the pairs that are off by too much, the mean error, the root mean square error,
-/// the root mean square error by the formula, and the share of pairs within the interval.
+/// Returns the five cells about errors: the pairs that are off by too much, the mean error, the standard deviation of the
+/// errors, the standard deviation by the formula, and the share of pairs within the interval. The root mean square error
+/// is no column, because it contains the bias, and the formula does not.
 fn error_cells(sums: &ErrorSums) -> [String; 5] {
     let number = |value: Option<f64>, shown: fn(f64) -> String| value.map_or("–".to_owned(), shown);
     let none = sums.pairs == 0;
@@ -110,8 +111,8 @@ fn error_cells(sums: &ErrorSums) -> [String; 5] {
             format!("{} ({})", grouped(sums.off), percent(sums.off, sums.pairs))
         },
         number(sums.mean_error(), |mean| format!("{mean:+.4}")),
-        number(sums.mean_square(), |square| format!("{:.4}", square.sqrt())),
-        number(sums.expected_square(), |square| match square.sqrt() {
+        number(sums.variance(), |variance| format!("{:.4}", variance.sqrt())),
+        number(sums.expected_variance(), |variance| match variance.sqrt() {
             root if root.is_finite() => format!("{root:.4}"),
             // The formula gives an infinite variance for a sketch that cannot estimate a similarity of 0.
             _ => "∞".to_owned(),
@@ -124,8 +125,8 @@ fn error_names(error: f64) -> [String; 5] {
     [
         format!("off by more than {error}"),
         "mean error".to_owned(),
-        "RMS error".to_owned(),
-        "by formula".to_owned(),
+        "SD of errors".to_owned(),
+        "SD by formula".to_owned(),
         "in interval".to_owned(),
     ]
 }
@@ -180,7 +181,8 @@ fn json_of(outcome: &AccuracyOutcome) -> Value {
             "covered": sums.covered,
             "mean_error": sums.mean_error(),
             "mean_square_error": sums.mean_square(),
-            "expected_square_error": sums.expected_square(),
+            "variance": sums.variance(),
+            "expected_variance": sums.expected_variance(),
         })
     };
     let by_similarity = |sketch: &SketchAccuracy| -> Vec<Value> {

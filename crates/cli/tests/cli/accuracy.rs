@@ -90,11 +90,11 @@ fn errors_and_intervals_are_those_of_the_formula() {
         let half = &sketch["by_similarity"][5];
         let number = |name: &str| half[name].as_f64().unwrap();
         assert_eq!(half["pairs"], PAIRS, "{half}");
-        assert!((number("expected_square_error") - variance).abs() < 1e-12, "{half}");
+        assert!((number("expected_variance") - variance).abs() < 1e-12, "{half}");
         assert!(number("mean_error").abs() < 4.0 * (variance / n).sqrt(), "{half}");
         // The squares of normal errors have the variance 2σ⁴.
         let scatter = (2.0 / n).sqrt();
-        assert!((number("mean_square_error") / variance - 1.0).abs() < 4.0 * scatter, "{half}");
+        assert!((number("variance") / variance - 1.0).abs() < 4.0 * scatter, "{half}");
         // The number of agreeing registers is whole, so the probability that an interval covers the similarity is not
         // exactly 95 %: it is 94.75 % for 256 registers at similarity 0.5.
         let covered = number("covered") / n;

@@ -69,10 +69,19 @@ impl ErrorSums {
         self.mean(self.square)
     }
 
+    /// Returns the variance of the errors, or `None` if there are no pairs. Unlike the mean of the squared errors, the
+    /// variance does not contain the bias of the sketch, so it compares with [`expected_variance`](Self::expected_variance).
+    #[must_use]
+    pub fn variance(&self) -> Option<f64> {
+        let mean = self.mean_error()?;
+        // Rounding may take the difference below 0.
+        Some((self.mean_square()? - mean * mean).max(0.0))
+    }
+
     /// Returns the mean of the variances that the formula of the sketch gives for the exact similarities, or `None` if
     /// there are no pairs.
     #[must_use]
-    pub fn expected_square(&self) -> Option<f64> {
+    pub fn expected_variance(&self) -> Option<f64> {
         self.mean(self.variance)
     }
 }
@@ -148,9 +157,11 @@ mod tests {
         assert!(
             (middle.mean_square().unwrap() - f64::midpoint(0.02_f64.powi(2), 0.06_f64.powi(2))).abs() < 1e-12
         );
-        assert!((middle.expected_square().unwrap() - 0.52 * 0.48 / 100.0).abs() < 1e-12);
+        // The errors are −0.02 and 0.06, both 0.04 from their mean.
+        assert!((middle.variance().unwrap() - 0.04_f64.powi(2)).abs() < 1e-12);
+        assert!((middle.expected_variance().unwrap() - 0.52 * 0.48 / 100.0).abs() < 1e-12);
         assert_eq!((last.pairs, last.mean_error()), (1, Some(0.0)));
-        assert_eq!(ErrorSums::default().mean_error(), None);
+        assert_eq!((ErrorSums::default().mean_error(), ErrorSums::default().variance()), (None, None));
         let mut twice = sums.clone();
         twice.append(&sums);
         assert_eq!((twice.all().pairs, twice.all().off), (6, 2));

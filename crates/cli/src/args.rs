@@ -242,8 +242,9 @@ pub struct DedupArgs {
     #[command(flatten)]
     pub sketch: SketchArgs,
 
-    /// Measure the recall: compare N of the kept documents with all others, and count the documents that repeat another
-    /// kept document. `auto` compares as many documents as fit into 5 % of the run time, or into 0.2 s if that is more:
+    /// Measure the recall of decisions, that is, the share of removed documents among the documents that repeat a kept
+    /// one, with its 95 % confidence interval: compare N of the kept documents with all others, and count the documents
+    /// that repeat another kept document. `auto` compares as many documents as fit into 5 % of the run time, or into 0.2 s if that is more:
     /// in a small corpus, all documents. `off` or 0 measures nothing.
     #[arg(
         long,

@@ -29,6 +29,9 @@ const OWNERS: [(&str, &[&str]); 11] = [
 /// Unmaintained crates with their security advisories. Cargo.lock must not have them.
 const UNMAINTAINED: [(&str, &str); 1] = [("ttf-parser", "RUSTSEC-2026-0192")];
 
+/// Crates that draw pictures as pixels. The command writes SVG, and only the lab needs a rasteriser.
+const RASTERISERS: [&str; 6] = ["image", "png", "resvg", "tiny-skia", "usvg", "zeno"];
+
 /// Checks the dependencies of each feature, and that the crates compile without any feature.
 pub fn check() -> Result<()> {
     let lock = fs_err::read_to_string(root().join("Cargo.lock"))?;
@@ -57,6 +60,9 @@ pub fn check() -> Result<()> {
     let foreign: Vec<String> =
         dependencies("minwise", None)?.into_iter().filter(|name| name.starts_with("icu")).collect();
     ensure!(foreign.is_empty(), "`minwise` depends on {}", foreign.join(", "));
+    let of_command = tree("minwise-cli", &["--all-features"])?;
+    let drawing = RASTERISERS.into_iter().find(|name| of_command.contains(*name));
+    ensure!(drawing.is_none(), "`minwise-cli` depends on `{}`, a rasteriser", drawing.unwrap_or_default());
     PACKAGES.into_iter().try_for_each(|(_, package)| compile(package, None))
 }
 
@@ -88,11 +94,18 @@ fn formats(folder: &str) -> Result<BTreeSet<String>> {
     Ok(names.filter(|name| !matches!(*name, "default" | "fuzzing" | "openapi")).map(str::to_owned).collect())
 }
 
-/// Returns the names of all packages with which a package is built.
+/// Returns the names of all packages with which a package with at most one feature is built.
 fn dependencies(package: &str, feature: Option<&str>) -> Result<BTreeSet<String>> {
+    let mut features = vec!["--no-default-features"];
+    features.extend(feature.into_iter().flat_map(|feature| ["--features", feature]));
+    tree(package, &features)
+}
+
+/// Returns the names of all packages with which a package is built.
+fn tree(package: &str, features: &[&str]) -> Result<BTreeSet<String>> {
     let program = cargo_program();
-    let mut arguments = vec!["tree", "--locked", "--package", package, "--no-default-features"];
-    arguments.extend(feature.into_iter().flat_map(|feature| ["--features", feature]));
+    let mut arguments = vec!["tree", "--locked", "--package", package];
+    arguments.extend(features);
     arguments.extend(["--edges", "normal,build", "--prefix", "none", "--format", "{p}"]);
     let tree = run::output(Path::new(&program), &arguments)?;
     Ok(tree.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect())

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::check::{Check, CheckKind};
 use crate::experiment::{Context, Experiment, ExperimentFindings, ExperimentOptions};
+use crate::machine;
 use crate::png::Renderer;
 use crate::table::{Table, markdown_text};
 use crate::verdict::ExperimentVerdict;
@@ -285,8 +286,9 @@ pub fn write_index(folder: &Path, records: &[ExperimentRecord]) -> Result<()> {
     let quick =
         if records.iter().any(|record| record.quick) { " A quick run, with fewer trials." } else { "" };
     let head = format!(
-        "# The experiments of the sources, run again\n\n{}.{quick}\n\n{}\n",
+        "# The experiments of the sources, run again\n\n{}.{quick} The last run was on {}.\n\n{}\n",
         summary(records),
+        machine::described(),
         verdicts(records).markdown()
     );
     Ok(fs_err::write(folder.join("README.md"), head + &table.markdown())?)
@@ -355,4 +357,27 @@ fn folders(folder: &Path) -> Result<Vec<std::path::PathBuf>> {
         }
     }
     Ok(folders)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::Definition;
+
+    /// Without this, the panic of one experiment would end the run of all.
+    #[test]
+    fn a_panic_is_stored_as_a_failure() {
+        let text = "title = 't'\nplace = 'p'\nclass = 'A'\nseconds = { quick = 1, full = 1 }\nseed = 1\n\
+                    expect = 'reproduced'\nabout = 'a'";
+        let definition = Definition::parse(text).unwrap();
+        let experiment = Experiment { name: "x/y", definition, runner: |_| panic!("an experiment panics") };
+        let options = ExperimentOptions { quick: true, data: None, peers: None, threads: 1 };
+        let RecordedRun { record, .. } = RecordedRun::of(&experiment, &options);
+        assert_eq!(record.outcome(), "failed: it panicked, and the message is on standard error");
+        assert!(!record.is_expected && record.verdict.is_none());
+        assert_eq!(
+            summary(&[record]),
+            "0 experiments run, 0 skipped, 1 failed, 0 with a verdict that was not expected"
+        );
+    }
 }

@@ -626,6 +626,44 @@ mod tests {
         }
     }
 
+    /// Returns 9 MiB of numbers, which are more than four jobs of libzstd, so that its workers share the work.
+    #[cfg(feature = "zstd")]
+    fn several_jobs() -> Vec<u8> {
+        let mut state = 1_u64;
+        let mut bytes = Vec::with_capacity(9 << 20);
+        while bytes.len() < 9 << 20 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            writeln!(bytes, "{}", state >> 44).unwrap();
+        }
+        bytes
+    }
+
+    /// A run writes the same bytes on every machine, and a reader that stops after the first frame loses no record.
+    #[cfg(feature = "zstd")]
+    #[test]
+    fn the_threads_of_zstd_write_one_frame_with_the_same_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let bytes = several_jobs();
+        let written = |threads| {
+            let path = folder.path().join("out.zst");
+            let mut output = Output::create(&path, Overwrite::Allow).unwrap();
+            output.set_threads(threads).unwrap();
+            // The sizes of single writes must not matter, because they depend on the chunks of a run.
+            for part in bytes.chunks(100_000 * threads) {
+                output.write_bytes(part).unwrap();
+            }
+            output.finish().unwrap();
+            fs_err::read(path).unwrap()
+        };
+        let one = written(1);
+        assert!(one.len() > 3 << 20, "{} bytes are too few jobs", one.len());
+        assert_eq!(zstd::zstd_safe::find_frame_compressed_size(&one), Ok(one.len()));
+        assert!(zstd::stream::decode_all(&*one).unwrap() == bytes);
+        for threads in [2, 7] {
+            assert!(written(threads) == one, "{threads} threads");
+        }
+    }
+
     #[test]
     fn a_missing_folder_and_a_folder_are_refused() {
         let folder = tempfile::tempdir().unwrap();

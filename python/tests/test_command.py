@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import filecmp
+import gzip
 import inspect
 import itertools
 import json
@@ -472,3 +473,25 @@ def test_arguments_of_one_name_are_the_same_everywhere() -> None:
             if name not in differ:
                 assert parameter.annotation == one[name].annotation, (function.__name__, name)
     assert len(one.keys() & inspect.signature(minwise.pairs).parameters.keys()) > 30
+
+
+def test_other_libraries_read_compressed_outputs(command: Any, tmp_path: Path) -> None:
+    """Several threads write one gzip member and one Zstandard frame, because some libraries read only the first."""
+    import pyarrow.json
+
+    # The output is larger than several blocks of gzip and several jobs of zstd.
+    path = tmp_path / "in.jsonl"
+    write_jsonl(path, [{"id": number, "text": f"{number} {'word ' * 40}{number * 7919}"} for number in range(25_000)])
+    plain, packed, frame = tmp_path / "out.jsonl", tmp_path / "out.jsonl.gz", tmp_path / "out.jsonl.zst"
+    for out in (plain, packed, frame):
+        command("dedup", path, "-o", out, "--threads", "2", "--audit", "off", "--threshold", "1")
+    expected = plain.read_bytes()
+    assert len(expected) > 4 << 20
+    assert gzip.decompress(packed.read_bytes()) == expected
+    table = pyarrow.json.read_json(plain)
+    for out in (packed, frame):
+        assert pyarrow.json.read_json(out) == table
+    zstandard = pytest.importorskip("zstandard")
+    with frame.open("rb") as file:
+        # By default, the reader ends after the first frame.
+        assert zstandard.ZstdDecompressor().stream_reader(file).read() == expected

@@ -343,3 +343,12 @@ def test_spark_submit_runs_the_program() -> None:
     done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "--order-by" in done.stdout
+
+
+def test_spark_reads_compressed_outputs(classic: Any, command: Command, tmp_path: Path) -> None:
+    """Spark reads all records of compressed outputs of the command, which several threads wrote."""
+    rows = [{"id": str(number), "text": f"{number} {'word ' * 40}{number * 7919}"} for number in range(25_000)]
+    path = command.write(rows)
+    for name in ("out.jsonl.gz", "out.jsonl.zst"):
+        command("dedup", path, "--output", tmp_path / name, "--threads", "2", "--threshold", "1")
+        assert classic.read.json(str(tmp_path / name)).count() == len(rows)

@@ -24,12 +24,13 @@ struct Need {
     is_met: fn() -> bool,
 }
 
-const NEEDS: [Need; 5] = [
+const NEEDS: [Need; 6] = [
     Need { reason: "needs `../shared/data`", is_met: has_data },
     Need { reason: "needs a font", is_met: has_font },
     Need { reason: "needs a mount namespace", is_met: can_mount },
     Need { reason: "needs permissions that bind the user", is_met: permissions_bind },
     Need { reason: "needs a queue of 400 connections", is_met: has_long_queue },
+    Need { reason: "needs gzip, zstd and Python", is_met: has_decompressors },
 ];
 
 /// Test with `#[ignore = "…"]`.
@@ -251,6 +252,11 @@ fn permissions_bind() -> bool {
 fn has_long_queue() -> bool {
     let most = fs_err::read_to_string("/proc/sys/net/core/somaxconn").unwrap_or_default();
     most.trim().parse::<u32>().is_ok_and(|most| most >= 400)
+}
+
+/// Reports whether the programs are installed with which users decompress outputs.
+fn has_decompressors() -> bool {
+    ["gzip", "zstd", "python3"].iter().all(|program| succeeds(Command::new(program).arg("--version")))
 }
 
 fn succeeds(command: &mut Command) -> bool {

@@ -134,7 +134,7 @@ fn api() -> Result<PartOutcome> {
 }
 
 /// Packages that the tests of the Python package use. A version is pinned if other versions report other type errors.
-const PYTHON_PACKAGES: [&str; 14] = [
+const PYTHON_PACKAGES: [&str; 15] = [
     "pytest",
     "numpy",
     "pandas==3.1.1",
@@ -146,6 +146,7 @@ const PYTHON_PACKAGES: [&str; 14] = [
     "datatrove",
     "orjson",
     "tqdm",
+    "zstandard",
     "mypy==2.4.1",
     "pyright==1.1.414",
     "typing_extensions",

@@ -25,6 +25,37 @@ fn the_file_behind_standard_input_is_no_output() {
     assert_eq!(desk.text("out.jsonl").lines().count(), 1);
 }
 
+/// Several threads write several blocks of gzip and several jobs of zstd. Other programs must find them in one member
+/// and one frame.
+#[test]
+#[ignore = "needs gzip, zstd and Python"]
+fn other_programs_read_compressed_outputs() {
+    let lines: String = (0..30_000).map(|i| record(&i.to_string(), &prose(i, 20))).collect();
+    let desk = Desk::with("in.jsonl", lines);
+    desk.run("dedup in.jsonl -o out.jsonl -q --threads 2 --audit 0").exit(0);
+    let plain = desk.bytes("out.jsonl");
+    assert!(plain.len() > 4 << 20, "{} bytes are a single job", plain.len());
+    for name in ["out.jsonl.gz", "out.jsonl.zst"] {
+        desk.run(&format!("dedup in.jsonl -o {name} -q --threads 2 --audit 0")).exit(0);
+    }
+    let python = "import gzip, sys; sys.stdout.buffer.write(gzip.open('out.jsonl.gz').read())";
+    // `zlib` stops after the first member.
+    let first_member = "import sys, zlib; stream = zlib.decompressobj(31); \
+                        sys.stdout.buffer.write(stream.decompress(open('out.jsonl.gz', 'rb').read())); \
+                        assert stream.eof and not stream.unused_data";
+    for (program, arguments) in [
+        ("gzip", &["-dc", "out.jsonl.gz"][..]),
+        ("zstd", &["-dc", "out.jsonl.zst"]),
+        ("python3", &["-c", python]),
+        ("python3", &["-c", first_member]),
+    ] {
+        let run = std::process::Command::new(program).current_dir(desk.root()).args(arguments).output();
+        let run = run.unwrap();
+        assert!(run.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&run.stderr));
+        assert!(run.stdout == plain, "{program} {arguments:?}");
+    }
+}
+
 #[test]
 fn an_output_is_compressed_when_its_name_says_so() {
     let desk = desk();

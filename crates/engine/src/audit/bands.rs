@@ -11,10 +11,10 @@
 
 use std::cmp::Reverse;
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use minwise::hash::{SplitMix64, fmix64};
-use minwise::sort::sort_mixed;
+use minwise::sort::sort_mixed_bucket;
 
 use super::AuditedRun;
 use super::draw::{KeptDraw, LEVELS, NONE, below, halvings, subset};
@@ -42,6 +42,10 @@ const FOUND: Range<f64> = 0.5..0.97;
 const WARMED: usize = 64;
 /// Maximum number of misses whose covariance is computed. All pairs of 256 misses take less than a millisecond.
 pub(super) const MOST_COVARIED: usize = 256;
+/// Minimum number of documents per slice of a band. Smaller slices cost more than they divide.
+const LEAST_SLICE: usize = if cfg!(test) { 1 << 4 } else { 1 << 14 };
+/// Number of slices per thread, so that all threads finish at about the same time.
+const SLICES_PER_THREAD: usize = 4;
 /// Maximum number of values per band.
 const MOST_VALUES: u32 = 64;
 /// Number of bytes per document while a band is looked up: a key, and twice the size of a [`Member`].
@@ -153,68 +157,97 @@ impl AuditBands {
         let mut searched = Searched::new(most_near);
         for first in (0..bands).step_by(together) {
             let here = first..bands.min(first + together);
-            let keys = |part: KeyPart| self.keys(run, sieve, draw, here.clone(), |key| part.has(key));
+            // Documents of at most one band per thread are in memory together.
+            let group = run.plan.threads.clamp(1, here.len());
+            let slices = Slices::new(run.plan.threads, group, documents / parts.len());
+            let keys = |part: KeyPart| self.keys(run, sieve, draw, here.clone(), part, slices);
+            let same_bits = |part: KeyPart| part.same_bits() + slices.bits;
             let mut before = searched.halvings;
             if parts.len() > 1 {
                 // The draw depends on the pairs of the whole band, because memory must not change a result.
                 let mut counts = PairCounts::default();
                 for part in parts.all() {
-                    let count = |_: &mut RowReader<'_>, _: usize, members: &[Member]| {
-                        Ok(PairCounts::of(members, draw))
-                    };
-                    each_band(run, draw, keys(part)?, count, |of_part| counts.add(&of_part))?;
+                    let gathered = gather_slices(run, draw, keys(part)?, same_bits(part))?;
+                    gathered.iter().for_each(|slice| counts.add(&slice.counts));
+                    run.observer.advance((here.len() * documents) as u64);
                 }
                 before = before.max(counts.halvings(most));
             }
             for part in parts.all() {
-                let compare = |reader: &mut RowReader<'_>, item: usize, members: &[Member]| {
-                    let halvings = match parts.len() {
-                        1 => before.max(PairCounts::of(members, draw).halvings(most)),
-                        _ => before,
+                let mut keys = keys(part)?.into_iter();
+                for first in here.clone().step_by(group) {
+                    let keys: Vec<Vec<u64>> = keys.by_ref().take(group * slices.len()).collect();
+                    let gathered = gather_slices(run, draw, keys, same_bits(part))?;
+                    let halvings: Vec<u32> = gathered
+                        .chunks(slices.len())
+                        .map(|band| {
+                            let mut counts = PairCounts::default();
+                            band.iter().for_each(|slice| counts.add(&slice.counts));
+                            if parts.len() == 1 { before.max(counts.halvings(most)) } else { before }
+                        })
+                        .collect();
+                    let compare = |reader: &mut RowReader<'_>, item: usize| -> Result<_, Error> {
+                        run.check()?;
+                        let (band, slice) = (item / slices.len(), item % slices.len());
+                        let members = &gathered[item].members;
+                        let near =
+                            self.compare(sieve, draw, (first + band, members), halvings[band], reader)?;
+                        let compared = |slices_done: usize| documents * slices_done / slices.len();
+                        run.observer.advance((compared(slice + 1) - compared(slice)) as u64);
+                        Ok((near, halvings[band]))
                     };
-                    Ok((self.compare(sieve, draw, (first + item, members), halvings, reader)?, halvings))
-                };
-                each_band(run, draw, keys(part)?, compare, |(near, halvings)| {
-                    searched.add(near, draw);
-                    searched.halve(halvings, draw);
-                })?;
+                    let reader = || RowReader::new(&run.reading.documents, RowChoice::Sketch);
+                    parallel::in_order(
+                        gathered.len(),
+                        run.plan.threads,
+                        reader,
+                        compare,
+                        |(near, halvings)| {
+                            searched.add(near, draw);
+                            searched.halve(halvings, draw);
+                            Ok::<(), Error>(())
+                        },
+                    )?;
+                }
             }
         }
         Ok(searched)
     }
 
-    /// Returns, per band, the wanted keys with their documents. Each 64-bit number holds the upper half of the key and,
-    /// in its lower half, the document.
+    /// Returns the keys of `part` with their documents, per band and slice. Each 64-bit number holds the upper half of
+    /// the key and, in its lower half, the document.
     fn keys(
         &self,
         run: &AuditedRun<'_>,
         sieve: &Sieve,
         draw: &KeptDraw,
         bands: Range<usize>,
-        is_wanted: impl Fn(u64) -> bool + Sync,
+        part: KeyPart,
+        slices: Slices,
     ) -> Result<Vec<Vec<u64>>, Error> {
         let documents = &run.reading.documents;
+        let lists = bands.len() * slices.len();
         let work = |rows: &mut Vec<u32>, item: usize| -> Result<_, Error> {
             run.check()?;
             let begin = item * BLOCK;
             let range = begin as u32..(begin + BLOCK).min(documents.len()) as u32;
             documents.rows_into(range.clone(), rows)?;
-            let mut keys = vec![vec![]; bands.len()];
+            let mut keys = vec![vec![]; lists];
             for (document, row) in range.clone().zip(rows.chunks_exact(sieve.rows().words())) {
                 if draw.cluster(document) == NONE {
                     continue;
                 }
-                for (keys, values) in keys.iter_mut().zip(&self.values[bands.clone()]) {
+                for (keys, values) in keys.chunks_exact_mut(slices.len()).zip(&self.values[bands.clone()]) {
                     let key = Values::key(sieve.rows(), row, values);
-                    if is_wanted(key) {
-                        keys.push(key >> 32 << 32 | u64::from(document));
+                    if part.has(key) {
+                        keys[slices.of(key, part)].push(key >> 32 << 32 | u64::from(document));
                     }
                 }
             }
             run.observer.advance((range.len() * bands.len()) as u64);
             Ok(keys)
         };
-        let mut all: Vec<Vec<u64>> = vec![vec![]; bands.len()];
+        let mut all: Vec<Vec<u64>> = vec![vec![]; lists];
         parallel::in_order(documents.len().div_ceil(BLOCK), run.plan.threads, Vec::new, work, |keys| {
             all.iter_mut().zip(keys).for_each(|(all, keys)| all.extend(keys));
             Ok::<(), Error>(())
@@ -254,35 +287,69 @@ impl AuditBands {
     }
 }
 
-/// Gathers the documents that share a key, band by band, and passes them to `work`.
-fn each_band<'a, T: Send>(
-    run: &AuditedRun<'a>,
+/// Division of the keys of a band by their first bits, so that several threads search one band. Very many documents
+/// have only two bands.
+#[derive(Debug, Clone, Copy)]
+struct Slices {
+    bits: u32,
+}
+
+impl Slices {
+    /// Chooses the number of slices for `bands` bands of `keys` keys each.
+    fn new(threads: usize, bands: usize, keys: usize) -> Self {
+        let wanted = if threads > 1 { (SLICES_PER_THREAD * threads).div_ceil(bands.max(1)) } else { 1 };
+        let most = (keys / LEAST_SLICE).max(1);
+        Self { bits: wanted.min(most).next_power_of_two().trailing_zeros() }
+    }
+
+    fn len(self) -> usize {
+        1 << self.bits
+    }
+
+    /// Returns the slice of a key of `part`. The slices are in ascending order of their keys.
+    fn of(self, key: u64, part: KeyPart) -> usize {
+        (key << part.same_bits()).checked_shr(u64::BITS - self.bits).unwrap_or(0) as usize
+    }
+}
+
+/// Documents of one slice of a band.
+struct GatheredSlice {
+    members: Vec<Member>,
+    counts: PairCounts,
+}
+
+/// Gathers the documents that share a key, slice by slice. The keys of each slice have the same first `same_bits` bits.
+fn gather_slices(
+    run: &AuditedRun<'_>,
     draw: &KeptDraw,
     keys: Vec<Vec<u64>>,
-    work: impl Fn(&mut RowReader<'a>, usize, &[Member]) -> Result<T, Error> + Sync,
-    mut receive: impl FnMut(T) + Send,
-) -> Result<(), Error> {
-    let documents = &run.reading.documents;
-    // Each thread takes the keys of a band out of this list, so that their memory is free when the documents of the
-    // band are compared.
+    same_bits: u32,
+) -> Result<Vec<GatheredSlice>, Error> {
+    // Each thread takes the keys of a slice out of this list, so that their memory is free when the documents of the
+    // next slice take memory.
     let keys: Vec<Mutex<Vec<u64>>> = keys.into_iter().map(Mutex::new).collect();
-    let work = |reader: &mut RowReader<'a>, item: usize| -> Result<_, Error> {
+    let work = |(): &mut (), item: usize| -> Result<_, Error> {
         run.check()?;
-        let mut keys = keys[item].lock().map(|mut keys| std::mem::take(&mut *keys)).unwrap_or_default();
+        let mut keys = std::mem::take(&mut *keys[item].lock().unwrap_or_else(PoisonError::into_inner));
         // Keys are well mixed, so they can be distributed by their first bits. The buffer for sorting is freed before
         // members take memory.
-        sort_mixed(&mut keys, &mut Vec::new());
+        sort_mixed_bucket(&mut keys, &mut Vec::new(), same_bits);
         let members = gather(&keys, draw);
-        drop(keys);
-        let made = work(reader, item, &members)?;
-        run.observer.advance(documents.len() as u64);
-        Ok(made)
+        let counts = PairCounts::of(&members, draw);
+        Ok(GatheredSlice { members, counts })
     };
-    let reader = || RowReader::new(documents, RowChoice::Sketch);
-    parallel::in_order(keys.len(), run.plan.threads, reader, work, |made| {
-        receive(made);
-        Ok(())
-    })
+    let mut gathered = Vec::with_capacity(keys.len());
+    parallel::in_order(
+        keys.len(),
+        run.plan.threads,
+        || (),
+        work,
+        |slice| {
+            gathered.push(slice);
+            Ok::<(), Error>(())
+        },
+    )?;
+    Ok(gathered)
 }
 
 /// Document that shares a key with a document of another cluster.
@@ -387,4 +454,24 @@ fn any_agreements(
         }
     }
     Ok(agreements)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_bands_keep_sixteen_threads_busy() {
+        assert_eq!(Slices::new(16, 2, 3_000_000).len(), 32);
+        assert_eq!(Slices::new(1, 2, 3_000_000).len(), 1);
+        assert_eq!(Slices::new(16, 2, LEAST_SLICE - 1).len(), 1);
+    }
+
+    #[test]
+    fn slices_are_in_the_order_of_keys() {
+        let slices = Slices { bits: 3 };
+        let of = |key: u64| slices.of(key, KeyPart::ALL);
+        assert_eq!((of(0), of(u64::MAX >> 3), of(1 << 61), of(u64::MAX)), (0, 0, 1, 7));
+        assert_eq!(Slices { bits: 0 }.of(u64::MAX, KeyPart::ALL), 0);
+    }
 }

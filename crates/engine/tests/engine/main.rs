@@ -20,6 +20,7 @@ mod page;
 mod preparation;
 mod random;
 mod recall;
+mod report;
 mod run;
 mod search;
 mod settings;

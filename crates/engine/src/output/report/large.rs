@@ -6,7 +6,7 @@ use minwise::Observer;
 use minwise_corpus::Output;
 use serde::Serialize;
 
-use super::write_cluster;
+use super::write_large_cluster;
 use crate::decide::Removed;
 use crate::error::{Error, ErrorKind};
 use crate::output::Findings;
@@ -68,7 +68,7 @@ pub(super) fn write(
         Ok((number, shown))
     };
     let write = |(number, shown): (usize, LargeClusterSummary)| {
-        write_cluster(findings, clusters[number], Some(&shown), out)
+        write_large_cluster(findings, clusters[number], &shown, out)
     };
     parallel::in_order(clusters.len(), findings.plan.threads, || (), work, write)
 }

@@ -53,21 +53,27 @@ pub(super) enum Fate {
 pub(super) struct SourceCounts<'a> {
     named: BTreeMap<&'a str, FateCounts>,
     others: FateCounts,
+    /// The source of the last record, with counts that are not added to `named` yet. Records of one source follow each
+    /// other, so a name is looked up once per source instead of once per record.
+    last: Option<(u32, &'a str, FateCounts)>,
 }
 
 impl<'a> SourceCounts<'a> {
     /// Counts a record.
     pub(super) fn add(&mut self, corpus: &'a Corpus, source: u32, fate: Fate) {
-        let name = corpus.sources().get(source as usize).map_or("?", |source| match source.layout() {
-            Layout::Records => source.name(),
-            Layout::Texts => source.name().rsplit_once('/').map_or(".", |(folder, _)| folder),
+        self.count(source, fate, || {
+            corpus.sources().get(source as usize).map_or("?", |source| match source.layout() {
+                Layout::Records => source.name(),
+                Layout::Texts => source.name().rsplit_once('/').map_or(".", |(folder, _)| folder),
+            })
         });
-        self.count(name, fate);
     }
 
-    fn count(&mut self, name: &'a str, fate: Fate) {
-        let is_known = self.named.len() < COUNTED || self.named.contains_key(name);
-        let fates = if is_known { self.named.entry(name).or_default() } else { &mut self.others };
+    fn count(&mut self, source: u32, fate: Fate, name: impl FnOnce() -> &'a str) {
+        if self.last.as_ref().is_none_or(|(last, ..)| *last != source) {
+            self.flush();
+        }
+        let (_, _, fates) = self.last.get_or_insert_with(|| (source, name(), FateCounts::default()));
         *match fate {
             Fate::Kept => &mut fates.kept,
             Fate::Removed => &mut fates.removed,
@@ -75,9 +81,17 @@ impl<'a> SourceCounts<'a> {
         } += 1;
     }
 
+    /// Adds the counts of the last source to those of its name.
+    fn flush(&mut self) {
+        let Some((_, name, fates)) = self.last.take() else { return };
+        let is_known = self.named.len() < COUNTED || self.named.contains_key(name);
+        if is_known { self.named.entry(name).or_default() } else { &mut self.others }.add(&fates);
+    }
+
     /// Returns the table: the sources with the most removed records, one row for all other sources, and the total.
-    pub(super) fn table(self, [kept, removed]: [&'static str; 2]) -> String {
-        let Self { named, mut others } = self;
+    pub(super) fn table(mut self, [kept, removed]: [&'static str; 2]) -> String {
+        self.flush();
+        let Self { named, mut others, last: _ } = self;
         let mut all = others;
         let mut sources: Vec<(&str, FateCounts)> = named.into_iter().collect();
         for (_, fates) in &sources {
@@ -112,11 +126,11 @@ mod tests {
     fn what_is_not_shown_is_added_up() {
         let names: Vec<String> = (0..SHOWN + 2).map(|i| format!("{i:02}")).collect();
         let mut sources = SourceCounts::default();
-        for name in &names {
-            sources.count(name, Fate::Kept);
+        for (source, name) in (0..).zip(&names) {
+            sources.count(source, Fate::Kept, || name);
         }
-        sources.count("31", Fate::Removed);
-        sources.count("00", Fate::Rejected);
+        sources.count(31, Fate::Removed, || "31");
+        sources.count(0, Fate::Rejected, || "00");
         let table = sources.table(["kept", "removed"]);
         let row = |name: &str, counts: [u64; 4]| {
             let names = ["read", "kept", "removed", "rejected"];
@@ -137,7 +151,7 @@ mod tests {
     #[test]
     fn one_source_is_its_own_sum() {
         let mut sources = SourceCounts::default();
-        sources.count("a", Fate::Kept);
+        sources.count(0, Fate::Kept, || "a");
         let table = sources.table(["kept", "removed"]);
         assert!(!table.contains("total") && !table.contains("all others"), "{table}");
     }

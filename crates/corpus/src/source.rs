@@ -58,8 +58,8 @@ pub(crate) enum Origin {
 pub(crate) enum SourceBytes {
     /// The file itself. Only some files are kept open, because there may be hundreds of thousands of files.
     InPlace { modified: Option<SystemTime>, kept_open: Option<Arc<File>> },
-    /// The spool, from the offset `base` on.
-    Spooled { base: u64 },
+    /// A spool, from the offset `base` on. There is no file if nothing was spooled.
+    Spooled { base: u64, file: Option<Arc<File>> },
     /// Memory. Records can be read, but there are no bytes to read by position.
     Memory(InMemory),
     /// No bytes, because the file cannot be read, for this reason.
@@ -129,10 +129,10 @@ impl Source {
     }
 
     /// Opens the source for reading and checks that it has not changed.
-    pub(crate) fn open(&self, spool: Option<&Arc<File>>) -> Result<SourceReader> {
+    pub(crate) fn open(&self) -> Result<SourceReader> {
         let name = &*self.name;
         let (file, base) = match (&self.store, self.path()) {
-            (SourceBytes::Spooled { base }, _) => (spool.cloned(), *base),
+            (SourceBytes::Spooled { base, file }, _) => (file.clone(), *base),
             (SourceBytes::InPlace { modified, kept_open: Some(file) }, _) => {
                 let metadata = file.metadata().map_err(|error| Error::io("read", name, error))?;
                 self.check_unchanged(&metadata, self.size_bytes, *modified)?;
@@ -152,6 +152,22 @@ impl Source {
         Ok(SourceReader { file, base, size_bytes: self.size_bytes, name: Arc::clone(&self.name) })
     }
 
+    /// Fills `out` with the bytes from `offset` on, and checks that the source has not changed.
+    pub(crate) fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> Result<()> {
+        // The open file is borrowed, because threads that count references to one file for every record they read wait
+        // for each other.
+        let (file, base) = match &self.store {
+            SourceBytes::Spooled { base, file: Some(file) } => (file, *base),
+            SourceBytes::InPlace { modified, kept_open: Some(file) } => {
+                let metadata = file.metadata().map_err(|error| Error::io("read", &*self.name, error))?;
+                self.check_unchanged(&metadata, self.size_bytes, *modified)?;
+                (file, 0)
+            }
+            _ => return self.open()?.read_exact_at(offset, out),
+        };
+        read_exact(file, base + offset, out, &self.name)
+    }
+
     /// Opens the gzip file of a source, as it is stored, with its members; `None` if the members are not known.
     pub(crate) fn open_packed(&self) -> Result<Option<(SourceReader, &GzipMembers)>> {
         let (Some(packed), Some(path)) = (&self.packed, self.path()) else { return Ok(None) };
@@ -168,6 +184,15 @@ impl Source {
             return Ok(());
         }
         Err(Error::new(ErrorKind::Changed { name: self.name.to_string() }))
+    }
+}
+
+/// Fills `out` with the bytes of a file from `offset` on. A short read means that the file has changed.
+fn read_exact(file: &File, offset: u64, out: &mut [u8], name: &str) -> Result<()> {
+    match read_at(file, offset, out) {
+        Ok(bytes) if bytes == out.len() => Ok(()),
+        Ok(_) => Err(Error::new(ErrorKind::Changed { name: name.to_owned() })),
+        Err(error) => Err(Error::io("read", name, error)),
     }
 }
 
@@ -220,11 +245,7 @@ impl SourceReader {
             None if out.is_empty() => return Ok(()),
             None => return Err(Error::io("read", SPOOL, std::io::ErrorKind::NotFound.into())),
         };
-        match read_at(file, self.base + offset, out) {
-            Ok(bytes) if bytes == out.len() => Ok(()),
-            Ok(_) => Err(self.changed()),
-            Err(error) => Err(Error::io("read", &*self.name, error)),
-        }
+        read_exact(file, self.base + offset, out, &self.name)
     }
 
     /// Makes the error that the source has changed.

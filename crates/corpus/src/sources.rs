@@ -3,9 +3,8 @@
 use std::any::Any;
 use std::cell::RefCell;
 use std::fmt::Debug;
-use std::fs::File;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -181,8 +180,6 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
 #[derive(Debug)]
 pub(crate) struct CorpusState {
     pub(crate) options: ReadOptions,
-    /// Holds the bytes of sources that were decompressed or piped; `None` if no source needs a spool.
-    pub(crate) spool: Option<Arc<File>>,
     /// Pieces of tables that were decoded to be read again.
     pub(crate) unfolded: Unfolded,
     /// Texts of documents that took long to find.
@@ -195,9 +192,8 @@ pub(crate) struct CorpusState {
 
 impl CorpusState {
     /// Makes the state of a corpus before any record is read.
-    pub(crate) fn new(options: ReadOptions, spool: Option<Arc<File>>) -> Self {
+    pub(crate) fn new(options: ReadOptions) -> Self {
         Self {
-            spool,
             unfolded: Unfolded::new(options.spool_dir.clone()),
             found: FoundTexts::new(options.spool_dir.clone()),
             options,
@@ -245,7 +241,7 @@ pub(crate) struct SourceHandle<'a> {
 impl<'a> SourceHandle<'a> {
     /// Opens the source and checks that it has not changed.
     pub(crate) fn reader(&self) -> Result<SourceReader> {
-        self.source.open(self.shared.spool.as_ref())
+        self.source.open()
     }
 
     /// Returns the options with which the corpus was opened.
@@ -256,7 +252,7 @@ impl<'a> SourceHandle<'a> {
     /// Reads the bytes of a record.
     pub(crate) fn load<'b>(&self, place: &RecordPlace, bytes: &'b mut Vec<u8>) -> Result<&'b [u8]> {
         let out = grown(bytes, place.len as usize);
-        self.reader()?.read_exact_at(place.offset, out)?;
+        self.source.read_exact_at(place.offset, out)?;
         Ok(out)
     }
 
@@ -384,7 +380,7 @@ impl Sources {
         if offset.checked_add(out.len() as u64).is_none_or(|end| end > handle.source.size_bytes()) {
             return Err(handle.no_such_place(offset));
         }
-        handle.reader()?.read_exact_at(offset, out)
+        handle.source.read_exact_at(offset, out)
     }
 
     fn find(&self, number: u32) -> Option<(SourceHandle<'_>, &dyn Content)> {

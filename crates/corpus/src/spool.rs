@@ -1,14 +1,14 @@
-//! Keeps the temporary copy of all inputs that cannot be read by position.
+//! Keeps the temporary copies of inputs that cannot be read by position.
 //!
-//! All these inputs are copied to *one* unnamed file, source after source. A data set of thousands of compressed
-//! files then needs one file handle, and no file is left behind, however the process ends.
+//! Each thread copies these inputs to *one* unnamed file, source after source. A data set of thousands of compressed
+//! files then needs one file handle per thread, and no file is left behind, however the process ends.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use minwise::{Observer, Stage};
+use minwise::Observer;
 
 use crate::compression::{Compression, is_damage};
 use crate::error::{Error, ErrorKind, Result, SPOOL};
@@ -20,12 +20,12 @@ const BLOCK_BYTES: usize = 256 << 10;
 #[derive(Debug, Default)]
 pub(crate) struct Spool {
     folder: Option<PathBuf>,
-    file: Option<File>,
+    file: Option<Arc<File>>,
     end: u64,
 }
 
 /// Place of a source in the spool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Spooled {
     pub(crate) base: u64,
     pub(crate) size_bytes: u64,
@@ -47,9 +47,6 @@ impl Spool {
         observer: &dyn Observer,
     ) -> Result<Spooled> {
         let base = self.end;
-        if base == 0 {
-            observer.begin(Stage::Unpack, 0);
-        }
         let mut block = vec![0; BLOCK_BYTES];
         loop {
             if observer.cancelled() {
@@ -73,23 +70,18 @@ impl Spool {
     }
 
     /// Returns the file, if anything was spooled so far.
-    pub(crate) fn opened(&self) -> Option<&File> {
+    pub(crate) fn opened(&self) -> Option<&Arc<File>> {
         self.file.as_ref()
     }
 
-    /// Returns the file, if anything was spooled.
-    pub(crate) fn into_file(self) -> Option<Arc<File>> {
-        self.file.map(Arc::new)
-    }
-
-    fn file(&mut self) -> Result<&mut File> {
+    fn file(&mut self) -> Result<&File> {
         match &mut self.file {
             Some(file) => Ok(file),
             empty @ None => {
                 let folder = self.folder.clone().unwrap_or_else(std::env::temp_dir);
                 let file = tempfile::tempfile_in(&folder)
                     .map_err(|error| Error::path("make a temporary file in", &folder, error))?;
-                Ok(empty.insert(file))
+                Ok(empty.insert(Arc::new(file)))
             }
         }
     }
@@ -141,7 +133,7 @@ mod tests {
         assert_eq!(second, Spooled { base: 3, size_bytes: 5 });
         assert_eq!(count.bytes.into_inner(), 8);
         let mut out = [0; 5];
-        read_at(&spool.into_file().unwrap(), second.base, &mut out).unwrap();
+        read_at(spool.opened().unwrap(), second.base, &mut out).unwrap();
         assert_eq!(&out, b"three");
     }
 

@@ -52,10 +52,9 @@ mod turn;
 pub(crate) mod warc;
 
 use std::fmt::Debug;
-use std::fs::File;
 use std::ops::Range;
 use std::str::FromStr;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
@@ -247,7 +246,6 @@ pub(crate) trait WriteBatch {
 /// A source that is being opened.
 pub(crate) struct Opening<'a> {
     pub(crate) source: &'a Source,
-    pub(crate) spool: Option<&'a Arc<File>>,
     pub(crate) options: &'a ReadOptions,
     pub(crate) observer: &'a dyn Observer,
 }
@@ -256,7 +254,7 @@ impl Opening<'_> {
     /// Opens the bytes of the source. A source that is one document does not call `reader` before it is scanned,
     /// because there may be hundreds of thousands of such sources.
     pub(crate) fn reader(&self) -> Result<SourceReader> {
-        self.source.open(self.spool)
+        self.source.open()
     }
 }
 

@@ -7,6 +7,7 @@ mod identity;
 mod pattern;
 mod skip;
 mod typed;
+mod unpack;
 mod unreadable;
 mod walk;
 
@@ -20,10 +21,11 @@ pub(crate) use identity::{FileId, FileIds};
 pub use skip::{SkipReason, Skipped};
 pub use typed::Input;
 
-use minwise::Observer;
+use minwise::{Observer, Stage};
 
 use self::identity::Admission;
 use self::skip::SkippedFiles;
+use self::unpack::{PackedFile, UnpackedFile, unpack};
 use self::unreadable::Unreadable;
 use self::walk::FoundFile;
 use crate::compression::{Compression, MAGIC_BYTES};
@@ -31,9 +33,7 @@ use crate::container::{self, HEAD_BYTES, LOOK_BYTES, Opening};
 use crate::error::{Error, ErrorKind, Result, SPOOL, STDIN};
 use crate::extract::{NUL_LOOK_BYTES, has_many_nuls};
 use crate::format::{Format, InputFormat, Layout};
-#[cfg(feature = "zstd")]
-use crate::frames;
-use crate::members::MemberReader;
+use crate::members::GzipMembers;
 use crate::memory::InMemory;
 use crate::options::ReadOptions;
 use crate::positional::read_at;
@@ -44,6 +44,9 @@ use crate::spool::{Spool, Spooled};
 /// Maximum number of files of records that are kept open. Further files are opened for each read, because a process
 /// may have only about a thousand open files.
 const KEPT_OPEN: usize = 256;
+
+/// Number of compressed files that are open until they are decompressed together.
+const WAITING: usize = 128;
 
 /// Size of the buffer through which compressed files are read.
 const READ_BYTES: usize = 256 << 10;
@@ -86,7 +89,9 @@ pub(crate) fn resolve(
     let mut resolver = Resolver {
         options,
         observer,
-        spool: Spool::new(options.spool_dir.clone()),
+        spools: vec![],
+        waiting: vec![],
+        is_unpacking: false,
         sources: Vec::new(),
         file_ids: FileIds::default(),
         walked: Vec::new(),
@@ -95,20 +100,15 @@ pub(crate) fn resolve(
         references: 0,
         names: SourceNames::default(),
     };
-    for reference in references {
-        resolver.input(reference)?;
-    }
+    resolver.inputs(references)?;
     resolver.references = resolver.sources.len();
     check_readable(&resolver.sources, options)?;
     // The format of the references is forgotten, because the inputs may have another layout.
     let reference_format = resolver.format.take();
-    for input in inputs {
-        resolver.input(input)?;
-    }
+    resolver.inputs(inputs)?;
     check_readable(resolver.sources.get(resolver.references..).unwrap_or_default(), options)?;
     let Some(format) = resolver.format else { return Err(Error::new(ErrorKind::NoInput)) };
-    let Resolver { mut sources, spool, file_ids, walked, beside, references, .. } = resolver;
-    let spool = spool.into_file();
+    let Resolver { mut sources, file_ids, walked, beside, references, .. } = resolver;
     // Texts are identified by their ids. No two texts may therefore have the same id, and the texts of references
     // count, too.
     let is_text = |format: Option<Format>| format.is_some_and(|format| format.layout() == Layout::Texts);
@@ -123,19 +123,18 @@ pub(crate) fn resolve(
     // Values are not read from references, because the values serve to choose keepers, and references are kept in any
     // case.
     let reference_options = ReadOptions { value_fields: vec![], ..options.clone() };
-    open_contents(reference_sources, spool.as_ref(), &reference_options, observer, &mut contents)?;
-    open_contents(input_sources, spool.as_ref(), options, observer, &mut contents)?;
+    open_contents(reference_sources, &reference_options, observer, &mut contents)?;
+    open_contents(input_sources, options, observer, &mut contents)?;
     for (source, content) in sources.iter_mut().zip(&contents) {
         source.size_bytes = content.text_bytes().unwrap_or(source.size_bytes);
     }
-    let sources = Sources::new(sources, contents, references, CorpusState::new(options.clone(), spool));
+    let sources = Sources::new(sources, contents, references, CorpusState::new(options.clone()));
     Ok(Resolved { sources, file_ids, walked, same_id, skipped: beside.skipped })
 }
 
 /// Opens sources, and adds their contents to `contents`.
 fn open_contents(
     sources: &[Source],
-    spool: Option<&Arc<File>>,
     options: &ReadOptions,
     observer: &dyn Observer,
     contents: &mut Vec<Box<dyn Content>>,
@@ -146,7 +145,7 @@ fn open_contents(
         }
         contents.push(match source.unreadable() {
             Some(message) => Box::new(Unreadable { message: message.to_owned() }),
-            None => container::of(source.format)?.open(&Opening { source, spool, options, observer })?,
+            None => container::of(source.format)?.open(&Opening { source, options, observer })?,
         });
     }
     Ok(())
@@ -210,7 +209,12 @@ fn leads_out(path: &Path) -> bool {
 struct Resolver<'o> {
     options: &'o ReadOptions,
     observer: &'o dyn Observer,
-    spool: Spool,
+    /// Temporary files, at most one per thread.
+    spools: Vec<Spool>,
+    /// Files that are not decompressed yet.
+    waiting: Vec<PackedFile>,
+    /// Whether the observer knows that inputs are decompressed.
+    is_unpacking: bool,
     sources: Vec<Source>,
     file_ids: FileIds,
     walked: Vec<Walked>,
@@ -247,6 +251,15 @@ impl SourceNames {
 }
 
 impl Resolver<'_> {
+    /// Adds inputs, and decompresses their files.
+    fn inputs(&mut self, inputs: &[Input]) -> Result<()> {
+        let added = inputs.iter().try_for_each(|input| self.input(input));
+        // Files before an input that cannot be added are decompressed all the same, because the first error in the
+        // order of the inputs is reported.
+        self.unpack_waiting()?;
+        added
+    }
+
     fn input(&mut self, input: &Input) -> Result<()> {
         match input {
             Input::Stdin => self.stdin(),
@@ -491,18 +504,21 @@ impl Resolver<'_> {
         }
         let modified = metadata.modified().ok();
         let source = match compression {
-            Some(Compression::Gzip) if container::of(format)?.notes_members() => {
-                self.check_format(format, &name)?;
-                let mut decoder = MemberReader::new(BufReader::with_capacity(READ_BYTES, &file));
-                let gzip = Some(Compression::Gzip);
-                let spooled = self.spool.append(&name, gzip, &mut decoder, self.observer)?;
-                let packed = Packed { members: decoder.into_members(), size_bytes, modified };
-                Source { packed: Some(packed), ..spooled_source(name, id_start, origin, spooled, format) }
-            }
             Some(compression) if !container::of(format)?.reads_compressed() => {
                 self.check_format(format, &name)?;
-                let spooled = self.spool_file(&name, &file, size_bytes, compression)?;
-                spooled_source(name, id_start, origin, spooled, format)
+                let notes_members =
+                    compression == Compression::Gzip && container::of(format)?.notes_members();
+                let packed =
+                    notes_members.then(|| Packed { members: GzipMembers::default(), size_bytes, modified });
+                let source = self.sources.len();
+                let waiting =
+                    PackedFile { source, name: name.clone(), file, compression, size_bytes, notes_members };
+                self.waiting.push(waiting);
+                // The place and the size are set when the file is decompressed.
+                Source {
+                    packed,
+                    ..spooled_source(name, id_start, origin, (None, Spooled::default()), format)
+                }
             }
             Some(_) | None => {
                 let is_kept = format.layout() == Layout::Records && self.sources.len() < KEPT_OPEN;
@@ -512,31 +528,40 @@ impl Resolver<'_> {
             }
         };
         self.push(source, format)?;
+        if self.waiting.len() >= if self.options.threads > 1 { WAITING } else { 1 } {
+            self.unpack_waiting()?;
+        }
         Ok(None)
     }
 
-    /// Decompresses a file to the spool.
-    fn spool_file(
-        &mut self,
-        name: &str,
-        file: &File,
-        size_bytes: u64,
-        compression: Compression,
-    ) -> Result<Spooled> {
-        let (spool, observer) = (&mut self.spool, self.observer);
-        #[cfg(feature = "zstd")]
-        if compression == Compression::Zstd
-            && self.options.threads > 1
-            && size_bytes >= frames::LEAST_FILE_BYTES
-        {
-            return frames::with_reader(file, self.options.threads, |reader| {
-                spool.append(name, Some(compression), reader, observer)
-            });
+    /// Decompresses the files that wait, and gives their sources the places of their bytes.
+    fn unpack_waiting(&mut self) -> Result<()> {
+        if self.waiting.is_empty() {
+            return Ok(());
         }
-        #[cfg(not(feature = "zstd"))]
-        let _ = size_bytes;
-        let mut decoder = open_decoder(compression, BufReader::with_capacity(READ_BYTES, file), name)?;
-        spool.append(name, Some(compression), &mut decoder, observer)
+        let threads = self.options.threads.max(1);
+        self.begin_spools(threads.min(self.waiting.len()));
+        let waiting = std::mem::take(&mut self.waiting);
+        let unpacked = unpack(&waiting, &mut self.spools, threads, self.observer)?;
+        for (packed, UnpackedFile { spool, spooled, members }) in waiting.iter().zip(unpacked) {
+            let Some(source) = self.sources.get_mut(packed.source) else { continue };
+            let file = self.spools.get(spool).and_then(Spool::opened).cloned();
+            source.store = SourceBytes::Spooled { base: spooled.base, file };
+            source.size_bytes = spooled.size_bytes;
+            if let (Some(packed), Some(members)) = (&mut source.packed, members) {
+                packed.members = members;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes at least `count` spools, and notes that inputs are decompressed.
+    fn begin_spools(&mut self, count: usize) {
+        if !std::mem::replace(&mut self.is_unpacking, true) {
+            self.observer.begin(Stage::Unpack, 0);
+        }
+        let count = count.max(self.spools.len());
+        self.spools.resize_with(count, || Spool::new(self.options.spool_dir.clone()));
     }
 
     /// Copies a source to the spool and adds it, because the source can be read only once and only forwards.
@@ -546,15 +571,22 @@ impl Resolver<'_> {
         magic.map_err(|error| Error::io("read", &*name, error))?;
         let compression = Compression::of(&head);
         let mut whole = head.as_slice().chain(stream);
+        self.begin_spools(1);
+        let Some(spool) = self.spools.first_mut() else { return Ok(()) };
         let spooled = match compression {
             Some(compression) => {
                 let mut decoder =
                     open_decoder(compression, BufReader::with_capacity(READ_BYTES, whole), &name)?;
-                self.spool.append(&name, Some(compression), &mut decoder, self.observer)?
+                spool.append(&name, Some(compression), &mut decoder, self.observer)?
             }
-            None => self.spool.append(&name, None, &mut whole, self.observer)?,
+            None => spool.append(&name, None, &mut whole, self.observer)?,
         };
-        let look = self.look_at_spooled(spooled)?;
+        let file = spool.opened().cloned();
+        let look = match &file {
+            Some(file) => look(file, spooled.base, spooled.size_bytes, LOOK_BYTES)
+                .map_err(|error| Error::io("read", SPOOL, error))?,
+            None => Vec::new(),
+        };
         let format = match self.format_by_name(&look, &name) {
             Some(format) => format,
             // Empty standard input is a corpus without records, not one document without text, because a pipeline may
@@ -564,13 +596,7 @@ impl Resolver<'_> {
             }
             None => container::of_content(&look),
         };
-        self.push(spooled_source(name, id_start, origin, spooled, format), format)
-    }
-
-    fn look_at_spooled(&self, spooled: Spooled) -> Result<Vec<u8>> {
-        let Some(file) = self.spool.opened() else { return Ok(Vec::new()) };
-        look(file, spooled.base, spooled.size_bytes, LOOK_BYTES)
-            .map_err(|error| Error::io("read", SPOOL, error))
+        self.push(spooled_source(name, id_start, origin, (file, spooled), format), format)
     }
 
     /// Returns the format, if it follows from the option, the magic number or the name.
@@ -629,8 +655,14 @@ fn origin_of(name: &str, path: &Path) -> Origin {
     if Path::new(name) == path { Origin::Named } else { Origin::Path(path.into()) }
 }
 
-fn spooled_source(name: String, id_start: usize, origin: Origin, spooled: Spooled, format: Format) -> Source {
-    let store = SourceBytes::Spooled { base: spooled.base };
+fn spooled_source(
+    name: String,
+    id_start: usize,
+    origin: Origin,
+    (file, spooled): (Option<Arc<File>>, Spooled),
+    format: Format,
+) -> Source {
+    let store = SourceBytes::Spooled { base: spooled.base, file };
     let size_bytes = spooled.size_bytes;
     let (name, compression, packed) = (name.into(), None, None);
     Source { name, id_start, origin, store, size_bytes, compression, format, packed }

@@ -499,3 +499,45 @@ proptest! {
         prop_assert_eq!(whole.len(), expected.iter().filter(|line| !blank(line)).count());
     }
 }
+
+/// Several threads decompress several files at the same time. Neither the threads nor the number of files that wait
+/// together show.
+#[test]
+fn many_compressed_files_are_one_corpus_with_any_number_of_threads() {
+    let folder = Folder::new();
+    let name =
+        |number: u32| format!("{number:03}.jsonl.{}", if number.is_multiple_of(3) { "zst" } else { "gz" });
+    let names: Vec<String> = (0..300).map(name).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    for (number, name) in names.iter().enumerate() {
+        // Some files are empty, and every 50th is much larger than the others.
+        let records = if number % 50 == 0 { 5000 } else { number % 4 };
+        let lines: String = (0..records).map(|i| format!("{{\"text\":\"{number} {i}\"}}\n")).collect();
+        let pack = if name.ends_with("zst") { zst } else { gzip };
+        folder.write(name, pack(lines.as_bytes()));
+    }
+    let with = |threads: usize| ReadOptions::default().threads(threads);
+    let texts = |threads: usize| -> Vec<(u32, String)> {
+        let corpus = folder.open_with(&names, &with(threads)).unwrap();
+        scan(&corpus, 1 << 20).iter().map(|record| (record.place.source, record.text().to_owned())).collect()
+    };
+    let one = texts(1);
+    assert_eq!(
+        one.len(),
+        6 * 5000 + (0..300).filter(|number| number % 50 != 0).map(|number| number % 4).sum::<usize>()
+    );
+    for threads in [2, 7] {
+        assert!(texts(threads) == one, "{threads} threads");
+    }
+    // Of several damaged files, the first one is reported. A file that is missing comes after it.
+    for name in [names[200], names[51], names[50]] {
+        let bytes = folder.bytes(name);
+        folder.write(name, &bytes[..bytes.len() - 5]);
+    }
+    for threads in [1, 2, 7] {
+        for inputs in [names.clone(), [&names[..], &["missing.jsonl"]].concat()] {
+            let error = folder.open_with(&inputs, &with(threads)).unwrap_err();
+            assert!(error.to_string().contains("050.jsonl.gz` is damaged: "), "{threads} threads: {error}");
+        }
+    }
+}

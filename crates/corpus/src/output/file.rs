@@ -303,13 +303,34 @@ impl Output {
     /// # Errors
     /// Fails with [`ErrorKind::Io`] if the last bytes cannot be written, or if the file cannot be synced.
     pub fn complete(self) -> Result<CompleteOutput> {
+        self.end()?.sync()
+    }
+
+    /// Writes the last bytes of the file. The memory for compression is free afterwards.
+    pub(crate) fn end(self) -> Result<UnsyncedOutput> {
         let Self { encoder, temporary, name, path, must_be_same, threads: _, buffer_bytes: _ } = self;
-        let write_error = |error| Error::io("write", &*name, error);
-        let target = encoder.finish().map_err(write_error)?;
-        if let (FileTarget::File(file), Some(_)) = (target, &temporary) {
-            file.sync_all().map_err(write_error)?;
+        let target = encoder.finish().map_err(|error| Error::io("write", &*name, error))?;
+        Ok(UnsyncedOutput { target, complete: CompleteOutput { temporary, name, path, must_be_same } })
+    }
+}
+
+/// A file that has all its bytes, which may not be on the disk yet.
+#[derive(Debug)]
+pub(crate) struct UnsyncedOutput {
+    // `target` is the first field, so that the file is closed before its temporary name is removed, as Windows
+    // requires.
+    target: FileTarget,
+    complete: CompleteOutput,
+}
+
+impl UnsyncedOutput {
+    /// Waits until all bytes are on the disk.
+    pub(crate) fn sync(self) -> Result<CompleteOutput> {
+        let Self { target, complete } = self;
+        if let (FileTarget::File(file), Some(_)) = (target, &complete.temporary) {
+            file.sync_all().map_err(|error| Error::io("write", &*complete.name, error))?;
         }
-        Ok(CompleteOutput { temporary, name, path, must_be_same })
+        Ok(complete)
     }
 }
 

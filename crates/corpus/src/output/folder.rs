@@ -97,6 +97,11 @@ impl OutputFolder {
         self.buffer_bytes = bytes;
     }
 
+    /// Returns the number of threads that write or compress each file.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
     /// Writes one file. `next` appends bytes to the buffer that it gets, and is called until it appends none.
     /// `relative` is the path of the file in the folder, with forward slashes; missing folders on this path are made.
     ///

@@ -1,7 +1,9 @@
 //! Writes one output file per input, under the same relative name.
 
+use std::collections::VecDeque;
 use std::iter::Peekable;
 use std::ops::Range;
+use std::thread::{self, ScopedJoinHandle};
 
 use super::convert::{check_conversion, convert_annotated, convert_records};
 use crate::annotation::Annotation;
@@ -12,6 +14,10 @@ use crate::document::RecordPlace;
 use crate::error::Result;
 use crate::format::Format;
 use crate::output::{Output, OutputFolder, OutputVerdict, TableCompression};
+use crate::source::Source;
+
+/// Maximum number of files that are written to the disk while the next file is written.
+const SYNCING: usize = 4;
 
 /// Copies records to a folder that gets one file per input. An input without records gets a file, too, but an input
 /// that cannot be read gets none. The records come in the order of their sources. With a `format`, all files have
@@ -107,14 +113,42 @@ fn each<T, I: Iterator<Item = T>>(
 ) -> Result<()> {
     let mut items: Peekable<I> = items.peekable();
     let readable = (corpus.references()..).zip(corpus.inputs());
-    for (number, source) in readable.filter(|(_, source)| source.unreadable().is_none()) {
+    let readable = readable.filter(|(_, source)| source.unreadable().is_none());
+    let mut write_one = |number: u32, source: &Source| {
         let format = format.unwrap_or(source.format());
         let mut out = folder.file(&converted_name(source.id(), source.format(), format))?;
         let mut of_source = std::iter::from_fn(|| items.next_if(|item| source_of(item) == number));
         write(number..number + 1, &mut of_source, format, &mut out)?;
-        out.finish()?;
-    }
-    Ok(())
+        out.end()
+    };
+    thread::scope(|scope| {
+        let mut syncing: VecDeque<ScopedJoinHandle<'_, Result<()>>> = VecDeque::new();
+        let mut written = Ok(());
+        for (number, source) in readable {
+            if syncing.len() == SYNCING {
+                finished(syncing.pop_front())?;
+            }
+            match write_one(number, source) {
+                Ok(out) if folder.threads() <= 1 => out.sync()?.put_in_place()?,
+                // The disk takes its time for each file, in which the next file is written.
+                Ok(out) => syncing.push_back(scope.spawn(move || out.sync()?.put_in_place())),
+                Err(error) => {
+                    written = Err(error);
+                    break;
+                }
+            }
+        }
+        // The files that are synced come before the file that failed, so their errors come first.
+        while let Some(file) = syncing.pop_front() {
+            finished(Some(file))?;
+        }
+        written
+    })
+}
+
+/// Waits until a file is on the disk under its name.
+fn finished(file: Option<ScopedJoinHandle<'_, Result<()>>>) -> Result<()> {
+    file.map_or(Ok(()), |file| file.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
 }
 
 #[cfg(test)]

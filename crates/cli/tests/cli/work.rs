@@ -457,6 +457,7 @@ fn memory_is_an_amount() {
     hint: `--threads 10` or `--memory 775MiB` would be enough
     ");
     desk.run("dedup in.jsonl -o out.jsonl --memory 512MiB --threads 10 -q").exit(0);
+    desk.run("dedup in.jsonl -o out.jsonl --memory 775MiB --threads 16 -q --force").exit(0);
 }
 
 /// An input that ends in the middle of its compressed stream is reported, and no file is left.

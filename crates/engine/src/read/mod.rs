@@ -37,6 +37,7 @@ pub(crate) mod prepare;
 pub(crate) mod ranks;
 pub(crate) mod rejected;
 pub(crate) mod rejects;
+mod spots;
 
 /// Number of bytes of a single file that must be read before the number of its documents is estimated from these bytes.
 const SAMPLE_BYTES: u64 = 16 << 20;
@@ -138,7 +139,9 @@ pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result
     let (chunks, from) = (corpus.chunks(desk.progress.chunk_bytes), desk.progress.chunks);
     desk.bytes_read = chunks.iter().take(from).map(Chunk::size_bytes).sum();
     observer.advance(desk.bytes_read);
-    if from > 0 {
+    if from == 0 {
+        desk.check_estimate()?;
+    } else {
         // The size is checked again, because this process may have a lower memory limit than the process that began the
         // run.
         desk.check_size()?;
@@ -552,17 +555,32 @@ impl<'a> Desk<'a> {
         Ok(self.reading)
     }
 
+    /// Reports whether a run with `threads` threads over `documents` documents fits into memory.
+    fn fits(&self, threads: usize, documents: usize) -> bool {
+        let least = MemoryLimit::least(threads, documents, self.plan.key.keep.words());
+        least.bytes() <= self.plan.memory.bytes()
+    }
+
+    /// Refuses before anything is read a corpus that does not fit into memory by far.
+    fn check_estimate(&self) -> Result<(), Error> {
+        // A record takes at least two bytes, so nothing is read from a corpus that fits in any case.
+        if self.fits(1, usize::try_from(self.corpus.size_bytes() / 2).unwrap_or(usize::MAX)) {
+            return Ok(());
+        }
+        match spots::lines(self.corpus) {
+            // Some lines may be blank, and the spots may have more lines than other places, so only half of the lines
+            // are counted.
+            Some(lines) if !self.fits(1, lines / 2) => Err(self.too_little_memory(lines + lines / 10)),
+            _ => Ok(()),
+        }
+    }
+
     fn check_size(&self) -> Result<(), Error> {
         let documents = self.reading.documents.len();
         // Document numbers must be below `u32::MAX`, because that value stands for "none".
         if documents >= u32::MAX as usize {
             return Err(ErrorKind::TooManyDocuments.into());
         }
-        let (allowed, asked) = (self.plan.memory, self.plan.threads);
-        let rank_words = self.plan.key.keep.words();
-        let fits = |threads, documents| {
-            MemoryLimit::least(threads, documents, rank_words).bytes() <= allowed.bytes()
-        };
         // Later the number of threads may be reduced as the documents take more memory, but all requested threads must
         // fit at the start.
         let is_first = self.progress.chunks <= 1;
@@ -572,14 +590,21 @@ impl<'a> Desk<'a> {
         let is_known = self.corpus.sources().len() == 1
             && self.bytes_read >= SAMPLE_BYTES.min(self.corpus.size_bytes() / 64);
         // Later records may be longer than the first ones, so only half of the documents still expected are counted.
-        let is_hopeless = is_known && !fits(1, documents + expected.saturating_sub(documents) / 2);
-        if fits(if is_first { asked } else { 1 }, documents) && !is_hopeless {
+        let is_hopeless = is_known && !self.fits(1, documents + expected.saturating_sub(documents) / 2);
+        if self.fits(if is_first { self.plan.threads } else { 1 }, documents) && !is_hopeless {
             return Ok(());
         }
         // The estimate is raised by a tenth, because later documents may be shorter than the first ones.
         let expected =
             if self.bytes_read < self.corpus.size_bytes() { expected + expected / 10 } else { documents };
-        let threads = (1..asked).rev().find(|&threads| fits(threads, expected));
+        Err(self.too_little_memory(expected))
+    }
+
+    /// Makes the error that `expected` documents do not fit into memory.
+    fn too_little_memory(&self, expected: usize) -> Error {
+        let (allowed, asked) = (self.plan.memory, self.plan.threads);
+        let rank_words = self.plan.key.keep.words();
+        let threads = (1..asked).rev().find(|&threads| self.fits(threads, expected));
         let needed = MemoryLimit::least(asked, expected, rank_words);
         let parts = MemoryLimit::parts(asked, expected, rank_words);
         let [program, of_threads, of_documents] = parts.map(MemoryLimit::rounded_up);
@@ -587,7 +612,7 @@ impl<'a> Desk<'a> {
         let reason = format!(
             "the program needs {program} of memory, {asked} {of_threads}, and {documents} {of_documents} or more"
         );
-        Err(ErrorKind::TooLittleMemory { allowed, needed, reason, threads }.into())
+        ErrorKind::TooLittleMemory { allowed, needed, reason, threads }.into()
     }
 
     /// Estimates the total number of documents from the documents that were read so far.
@@ -817,5 +842,51 @@ fn too_short<T>(
         id: document.id.as_deref().map(str::to_owned),
         reason: "too_short".to_owned(),
         message: format!("the text has {units}, and a shingle needs {}", shingling.size()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use minwise::Unobserved;
+
+    use super::*;
+    use crate::settings::RunSettings;
+
+    #[derive(Default)]
+    struct BytesRead(AtomicU64);
+
+    impl Observer for BytesRead {
+        fn advance(&self, amount: u64) {
+            self.0.fetch_add(amount, Ordering::Relaxed);
+        }
+    }
+
+    /// The figure of the message must be enough, so the test reads the same files again with it.
+    #[test]
+    fn many_files_that_do_not_fit_are_refused_before_they_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let inputs: Vec<minwise_corpus::Input> = (0..4)
+            .map(|file| {
+                let path = folder.path().join(format!("{file}.jsonl"));
+                let lines: String = (0..50_000).map(|i| format!("{{\"text\":\"{file} {i}\"}}\n")).collect();
+                fs_err::write(&path, lines).unwrap();
+                path.into()
+            })
+            .collect();
+        let corpus = Corpus::open(&inputs, &ReadOptions::default(), &Unobserved).unwrap();
+        let read_with = |memory| {
+            let settings = RunSettings { threads: Some(1), memory: Some(memory), ..RunSettings::default() };
+            let observer = BytesRead::default();
+            let reading = read(&corpus, &settings.plan().unwrap().reading(), &observer);
+            (reading, observer.0.into_inner())
+        };
+        let (refused, bytes) = read_with(MemoryLimit::least(1, 0, 0));
+        let error = refused.unwrap_err();
+        let ErrorKind::TooLittleMemory { needed, .. } = error.kind() else { panic!("{error}") };
+        assert_eq!(bytes, 0, "bytes were read");
+        let (reading, bytes) = read_with(*needed);
+        assert_eq!((reading.unwrap().documents.len(), bytes), (200_000, corpus.size_bytes()));
     }
 }

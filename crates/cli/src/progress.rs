@@ -61,6 +61,16 @@ impl ProgressPrinter {
         self.replace(Some(bar));
     }
 
+    /// Writes to a JSON log that a stage begins.
+    fn log(&self, stage: Stage, total: u64) {
+        let minwise_index::Progress { stage: name, unit, done, total, .. } =
+            minwise_index::Progress::new(Some(stage), 0, total);
+        self.printer.event(&json!({
+            "event": "stage", "stage": name, "unit": unit, "done": done, "total": total,
+            "elapsed_ms": self.started.elapsed().as_millis() as u64,
+        }));
+    }
+
     /// Removes the bar, so that the next output is not printed beside it.
     pub fn clear(&self) {
         self.replace(None);
@@ -89,8 +99,14 @@ impl Observer for ProgressPrinter {
         match stage {
             // Opening may wait for standard input forever, and leaves only an empty folder for the run. Ctrl-C may end
             // it immediately.
-            Stage::Open => return interrupt::set_at_once(true),
-            Stage::Unpack => return self.unpack(),
+            Stage::Open => {
+                self.log(stage, total);
+                return interrupt::set_at_once(true);
+            }
+            Stage::Unpack => {
+                self.log(stage, total);
+                return self.unpack();
+            }
             _ => interrupt::set_at_once(false),
         }
         if let Ok(mut began) = self.began.lock()
@@ -98,12 +114,7 @@ impl Observer for ProgressPrinter {
         {
             began.push((stage.name(), Instant::now()));
         }
-        let minwise_index::Progress { stage: name, unit, done, total, .. } =
-            minwise_index::Progress::new(Some(stage), 0, total);
-        self.printer.event(&json!({
-            "event": "stage", "stage": name, "unit": unit, "done": done, "total": total,
-            "elapsed_ms": self.started.elapsed().as_millis() as u64,
-        }));
+        self.log(stage, total);
         if !self.printer.shows_progress() {
             return;
         }

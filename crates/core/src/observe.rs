@@ -23,6 +23,12 @@ pub enum Stage {
     Hash,
     /// Reading and sketching documents.
     Read,
+    /// Finding ids that several documents share.
+    Ids,
+    /// Sorting documents into keeper order.
+    Order,
+    /// Finding equal documents.
+    Equal,
     /// Finding candidates.
     Candidates,
     /// Verifying candidates exactly.
@@ -31,6 +37,8 @@ pub enum Stage {
     Audit,
     /// Writing outputs.
     Write,
+    /// Writing the report.
+    Report,
     /// Comparing sketches, to estimate similarities.
     Estimate,
     /// Examining an archive.
@@ -82,10 +90,14 @@ impl Stage {
             Self::Weigh => "weigh",
             Self::Hash => "hash",
             Self::Read => "read",
+            Self::Ids => "ids",
+            Self::Order => "order",
+            Self::Equal => "equal",
             Self::Candidates => "candidates",
             Self::Verify => "verify",
             Self::Audit => "audit",
             Self::Write => "write",
+            Self::Report => "report",
             Self::Estimate => "estimate",
             Self::Check => "check",
             Self::Repair => "repair",
@@ -103,10 +115,14 @@ impl Stage {
     pub fn unit(self) -> ProgressUnit {
         match self {
             Self::Open | Self::Unpack | Self::Weigh | Self::Hash | Self::Read => ProgressUnit::Bytes,
-            Self::Candidates
+            Self::Ids
+            | Self::Order
+            | Self::Equal
+            | Self::Candidates
             | Self::Verify
             | Self::Audit
             | Self::Write
+            | Self::Report
             | Self::Estimate
             | Self::Check
             | Self::Repair

@@ -356,19 +356,24 @@ fn a_json_log_is_json_throughout() {
         (&json!(3), &json!(1), &json!(1), &json!(1))
     );
     let named = |name: &str| events.iter().find(|event| event["event"] == name).unwrap();
-    let stage = named("stage");
+    let is_stage = |event: &&Value, name: &str| event["event"] == "stage" && event["stage"] == name;
+    let stage = events.iter().find(|event| is_stage(event, "read")).unwrap();
     assert_eq!(
         (&stage["stage"], &stage["unit"], &stage["done"]),
         (&json!("read"), &json!("bytes"), &json!(0))
     );
     assert_eq!(stage["total"], fs_err::metadata(desk.path("in.jsonl")).unwrap().len());
+    // Every stage of the summary has an event, also opening, and writing if the kept records were written before.
+    for name in ["open", "ids", "order", "equal", "write"] {
+        assert!(events.iter().any(|event| is_stage(&event, name)), "{name}");
+    }
     // The stages begin one after the other, and the summary has the time of each stage.
     let began = events.iter().filter(|event| event["event"] == "stage");
     let began: Vec<u64> = began.map(|event| event["elapsed_ms"].as_u64().unwrap()).collect();
     assert!(began.len() >= 3 && began.is_sorted(), "{began:?}");
     let stages = summary["stages"].as_array().unwrap();
     let names: Vec<&str> = stages.iter().map(|stage| stage["stage"].as_str().unwrap()).collect();
-    assert_eq!(names, ["open", "read", "candidates", "verify", "audit", "write"]);
+    assert_eq!(names, ["open", "read", "ids", "order", "equal", "candidates", "verify", "audit", "write"]);
     let sum: u64 = stages.iter().map(|stage| stage["elapsed_ms"].as_u64().unwrap()).sum();
     assert!(sum <= summary["elapsed_ms"].as_u64().unwrap(), "{summary}");
     assert_eq!(named("warning")["code"], "repeated_ids");

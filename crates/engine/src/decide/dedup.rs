@@ -1,8 +1,8 @@
 //! Decides which documents of a corpus stay.
 
-use minwise::Observer;
 use minwise::candidate::Followers;
 use minwise::cluster::{Clustering, Neighbourhood, SimilarDocuments, Verdict, components, star};
+use minwise::{Observer, Stage};
 use minwise_corpus::Corpus;
 
 use crate::audit;
@@ -36,8 +36,10 @@ pub fn dedup(
     decided: impl FnMut(Decided) + Send,
 ) -> Result<Decisions, Error> {
     reading.key.check(plan)?;
+    observer.begin(Stage::Order, reading.documents.len() as u64);
     let order = KeeperOrder::new(&reading.documents, &plan.keep, reading.references)?;
     let room = plan.memory.gathering_room(order.len());
+    observer.begin(Stage::Equal, order.len() as u64);
     let equals = Equals::find(&reading.documents, &order, plan.threads, room)?;
     let candidates = candidate::find(corpus, reading, &equals, &order, plan, observer)?;
 

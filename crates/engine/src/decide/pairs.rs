@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use minwise::cluster::{Neighbourhood, SimilarDocuments};
-use minwise::{Observer, Sentence, Warning};
+use minwise::{Observer, Sentence, Stage, Warning};
 use minwise_corpus::Corpus;
 
 use crate::candidate;
@@ -70,6 +70,7 @@ pub fn pairs(
     let wanted = of.map(|ids| with_ids(ids, corpus, reading)).transpose()?;
     let documents = reading.documents.len();
     let order = KeeperOrder::of_input(documents);
+    observer.begin(Stage::Equal, order.len() as u64);
     let room = plan.memory.room(plan.threads, documents);
     let equals = Equals::find(&reading.documents, &order, plan.threads, room)?;
     let candidates = candidate::find(corpus, reading, &equals, &order, plan, observer)?;

@@ -173,6 +173,7 @@ pub fn read(corpus: &Corpus, plan: &ReadPlan, observer: &dyn Observer) -> Result
     }
     let mut reading = desk.finish()?;
 
+    observer.begin(Stage::Ids, reading.documents.len() as u64);
     check_id_field(corpus, &reading.documents)?;
     let room = plan.memory.room(plan.threads, reading.documents.len());
     reading.references = reading.documents.partition_point(|place| place.source < corpus.references())?;

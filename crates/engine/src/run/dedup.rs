@@ -191,7 +191,7 @@ impl DedupRun {
         targets.check(&corpus)?;
         let compression = targets.compression();
         let decisions = decide(&corpus, &reading, &plan, &stopwatch, targets.written_early(), compression)?;
-        stopwatch.turn_to(Stage::Write);
+        stopwatch.begin(Stage::Write, 0);
         let mut summary = Summary::new(&corpus, &reading, &decisions, &plan);
         summary.annotated = outputs.annotate;
         let findings = Findings {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use minwise::{Observer, Sentence, escape_control};
+use minwise::{Observer, Sentence, Stage, escape_control};
 use minwise_corpus::{
     CompleteOutput, Corpus, ErrorKind as CorpusErrorKind, Format, Layout, Output, OutputFolder, Overwrite,
     RunTag, Source, TableCompression, Unconverted, check_conversion, check_each, foreign_file,
@@ -279,6 +279,7 @@ impl Targets {
         }
         let mut report = self.report;
         if let Some((report, _)) = &mut report {
+            observer.begin(Stage::Report, 0);
             report.write(findings, &extras(), observer)?;
         }
         Ok(WrittenOutputs { outputs: finished, report })

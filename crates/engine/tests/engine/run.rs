@@ -80,7 +80,7 @@ fn an_outcome_has_decisions_summary_and_rejects() {
     assert_eq!((rejected.count, rejected.first.len()), (1, 1));
     assert!(rejected.first[0].contains("in.jsonl:5: "), "{}", rejected.first[0]);
     let stages: Vec<&str> = outcome.stages().iter().map(|(stage, _)| *stage).collect();
-    assert_eq!(stages, ["open", "read", "candidates", "verify", "audit", "write"]);
+    assert_eq!(stages, ["open", "read", "ids", "order", "equal", "candidates", "verify", "audit", "write"]);
     outcome.close().unwrap();
     assert_eq!(desk.names(), ["in.jsonl"], "a run that is asked to write nothing writes nothing");
 }

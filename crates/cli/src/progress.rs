@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
@@ -18,6 +19,8 @@ use crate::spell::spelled;
 pub struct ProgressPrinter {
     printer: Printer,
     bar: Mutex<Option<ProgressBar>>,
+    /// Whether `bar` has a bar. Threads that report progress without a bar take no mutex.
+    has_bar: AtomicBool,
     started: Instant,
     /// Start time of each stage.
     began: Mutex<Vec<(&'static str, Instant)>>,
@@ -25,7 +28,13 @@ pub struct ProgressPrinter {
 
 impl ProgressPrinter {
     pub fn new(printer: &Printer) -> Self {
-        Self { printer: *printer, bar: Mutex::new(None), started: Instant::now(), began: Mutex::new(vec![]) }
+        Self {
+            printer: *printer,
+            bar: Mutex::new(None),
+            has_bar: AtomicBool::new(false),
+            started: Instant::now(),
+            began: Mutex::new(vec![]),
+        }
     }
 
     /// Returns the duration of each stage. The duration of the last stage ends now.
@@ -36,6 +45,9 @@ impl ProgressPrinter {
     }
 
     fn bar(&self) -> Option<ProgressBar> {
+        if !self.has_bar.load(Ordering::Relaxed) {
+            return None;
+        }
         self.bar.lock().ok()?.clone()
     }
 
@@ -44,6 +56,7 @@ impl ProgressPrinter {
             if let Some(before) = held.take() {
                 before.finish_and_clear();
             }
+            self.has_bar.store(bar.is_some(), Ordering::Relaxed);
             *held = bar;
         }
     }

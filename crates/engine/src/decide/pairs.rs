@@ -124,6 +124,10 @@ pub(super) fn with_ids(ids: &[String], corpus: &Corpus, reading: &Reading) -> Re
     Ok(found.map_err(unknown)?)
 }
 
+/// Number of pairs that a thread adds to the common list at a time. Threads that took the mutex once per pair waited for
+/// each other in large neighbourhoods.
+const ADDED_TOGETHER: usize = 4096;
+
 /// Code that lists the similar pairs of a neighbourhood.
 struct PairLister<'a> {
     equals: &'a Equals,
@@ -139,6 +143,15 @@ impl PairLister<'_> {
     /// Reports whether a document, or a document that equals it, is wanted.
     fn is_wanted(&self, first: u32) -> bool {
         self.wanted.is_none_or(|wanted| wanted.contains_key(&first))
+    }
+
+    /// Moves the pairs that a thread has found to the common list.
+    fn add(&self, own: &mut Vec<(u32, u32, f64)>) -> Result<(), Error> {
+        if own.is_empty() {
+            return Ok(());
+        }
+        let mut edges = self.edges.lock().unwrap_or_else(PoisonError::into_inner);
+        own.drain(..).try_for_each(|(from, to, similarity)| edges.add(from, to, similarity))
     }
 
     /// Returns the number of copies of a document that are not wanted.
@@ -164,21 +177,22 @@ impl Decide for PairLister<'_> {
         if !(0..documents.len() as u32).any(is_wanted) {
             return Ok(());
         }
+        let mut own = vec![];
         let found = |found: &SimilarDocuments<'_>| {
             let [a, b] = [found.earlier, found.document].map(|number| documents[number as usize]);
             let [copies_of_a, copies_of_b] = [a, b].map(|first| self.equals.copies(first));
             let alone = agreement.alone(found, [a, b])?;
             sum.add(found, alone, copies_of_a * copies_of_b - self.unwanted(a) * self.unwanted(b));
-            let mut edges = self.edges.lock().unwrap_or_else(PoisonError::into_inner);
-            edges.add(a, b, found.similarity)?;
+            own.push((a, b, found.similarity));
             // The reverse edge is needed only if one of the two documents has equals, because an equal document may
             // come later in the input.
             if copies_of_a > 1 || copies_of_b > 1 {
-                edges.add(b, a, found.similarity)?;
+                own.push((b, a, found.similarity));
             }
-            Ok(())
+            if own.len() >= ADDED_TOGETHER { self.add(&mut own) } else { Ok(()) }
         };
-        minwise::cluster::pairs(neighbourhood, is_wanted, self.plan.shelf, judge, found)
+        minwise::cluster::pairs(neighbourhood, is_wanted, self.plan.shelf, judge, found)?;
+        self.add(&mut own)
     }
 }
 

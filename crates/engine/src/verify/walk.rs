@@ -149,6 +149,7 @@ impl Walk<'_> {
             for number in numbers.clone().filter(|&number| is_large(number)) {
                 let batch = candidates.load(number..number + 1, memory.batch(), folder)?;
                 delivery.large.insert(number, visit.neighbourhood(&batch, number, &mut common, all)?);
+                observer.advance(candidates.documents(number).len() as u64);
             }
             drop(common);
             let loads = candidates.loads(&numbers);
@@ -174,6 +175,10 @@ impl Walk<'_> {
                     }
                     decided.push((number, visit.neighbourhood(&batch, number, seat, one)?));
                 }
+                // The observer is called once per load, because threads that call it once per small neighbourhood wait
+                // for each other.
+                let documents = small.iter().map(|&number| candidates.documents(number).len() as u64);
+                observer.advance(documents.sum());
                 Ok::<_, Error>(decided)
             };
             parallel::in_order(loads.len(), plan.threads, seat, work, |decided| {
@@ -220,7 +225,6 @@ impl<D: Decide> BatchVisit<'_, D> {
         let mut sum = self.empty.clone();
         let decision = self.decide.decide(documents, &neighbourhood, &mut judge, agreement, &mut sum)?;
         sum.take(judge.finish());
-        observer.advance(documents.len() as u64);
         Ok((decision, sum))
     }
 }

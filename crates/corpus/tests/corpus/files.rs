@@ -512,9 +512,9 @@ fn many_compressed_files_are_one_corpus_with_any_number_of_threads() {
     for (number, name) in names.iter().enumerate() {
         // Some files are empty, and every 50th is much larger than the others.
         let records = if number % 50 == 0 { 5000 } else { number % 4 };
-        let lines: String = (0..records).map(|i| format!("{{\"text\":\"{number} {i}\"}}\n")).collect();
+        let lines: Vec<String> = (0..records).map(|i| format!("{{\"text\":\"{number} {i}\"}}\n")).collect();
         let pack = if name.ends_with("zst") { zst } else { gzip };
-        folder.write(name, pack(lines.as_bytes()));
+        folder.write(name, pack(lines.concat().as_bytes()));
     }
     let with = |threads: usize| ReadOptions::default().threads(threads);
     let texts = |threads: usize| -> Vec<(u32, String)> {

@@ -168,7 +168,9 @@ impl AuditBands {
                 let mut counts = PairCounts::default();
                 for part in parts.all() {
                     let gathered = gather_slices(run, draw, keys(part)?, same_bits(part))?;
-                    gathered.iter().for_each(|slice| counts.add(&slice.counts));
+                    for slice in &gathered {
+                        counts.add(&slice.counts);
+                    }
                     run.observer.advance((here.len() * documents) as u64);
                 }
                 before = before.max(counts.halvings(most));
@@ -182,7 +184,9 @@ impl AuditBands {
                         .chunks(slices.len())
                         .map(|band| {
                             let mut counts = PairCounts::default();
-                            band.iter().for_each(|slice| counts.add(&slice.counts));
+                            for slice in band {
+                                counts.add(&slice.counts);
+                            }
                             if parts.len() == 1 { before.max(counts.halvings(most)) } else { before }
                         })
                         .collect();

@@ -871,8 +871,9 @@ mod tests {
         let inputs: Vec<minwise_corpus::Input> = (0..4)
             .map(|file| {
                 let path = folder.path().join(format!("{file}.jsonl"));
-                let lines: String = (0..50_000).map(|i| format!("{{\"text\":\"{file} {i}\"}}\n")).collect();
-                fs_err::write(&path, lines).unwrap();
+                let lines: Vec<String> =
+                    (0..50_000).map(|i| format!("{{\"text\":\"{file} {i}\"}}\n")).collect();
+                fs_err::write(&path, lines.concat()).unwrap();
                 path.into()
             })
             .collect();

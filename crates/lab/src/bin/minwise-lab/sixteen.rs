@@ -81,7 +81,9 @@ pub fn run(args: &SixteenArgs, cores: usize) -> Result<bool, LabFailure> {
     fs_err::create_dir_all(&folder)?;
     let scale = if cores < CORES { SMALL } else { LARGE };
     let mut table = SpeedTable { minwise: PathBuf::from(&args.minwise), folder, cores, scale, missed: 0 };
-    let kind = if args.folder.starts_with("/dev/shm") { "in memory" } else { "on a disk" };
+    let folder = fs_err::canonicalize(&table.folder)?;
+    let mounts = fs_err::read_to_string("/proc/mounts").unwrap_or_default();
+    let kind = if lies_in_memory(&folder, &mounts) { "in memory" } else { "on a disk" };
     print(&format!("{cores} threads, files {kind}\n\n| figure | measured | target |\n|---|---|---|"))?;
     let result = table.measure(&args.english);
     // The folder is deleted, because its many gigabytes may lie in a file system in memory.
@@ -101,12 +103,14 @@ impl SpeedTable {
         drop(text);
         let plain = self.texts("English", &english, 1.6)?;
         self.compressed(&english, plain)?;
-        self.audit(&english)?;
+        self.audit("English", &english)?;
         self.parquet(&english)?;
+        self.many_files()?;
         self.forget(&["english.jsonl", "out.jsonl", "out.jsonl.zst", "out.jsonl.gz", "out.parquet"])?;
 
         let short = self.made("short.jsonl", self.scale.short, 160)?;
         self.texts("short documents", &short, 1.0)?;
+        self.audit("short documents", &short)?;
         self.forget(&["short.jsonl", "out.jsonl"])?;
 
         let many = self.made("many.jsonl", self.scale.many, 160)?;
@@ -167,7 +171,7 @@ impl SpeedTable {
     }
 
     /// Measures the cost of audit and report together.
-    fn audit(&mut self, corpus: &Path) -> Result<(), LabFailure> {
+    fn audit(&mut self, name: &str, corpus: &Path) -> Result<(), LabFailure> {
         for threads in [1, self.cores] {
             let threads_option = threads.to_string();
             let report = self.path("report").to_string_lossy().into_owned();
@@ -182,17 +186,47 @@ impl SpeedTable {
             let cost = with - without;
             let reached = cost <= 0.3 || cost <= 0.1 * without;
             let measured = format!("{cost:.2} s, {:.0} %", 100.0 * cost / without);
-            self.row(&format!("audit and report, threads: {threads}"), &measured, "10 % or 0.3 s", reached)?;
+            let name = format!("audit and report of {name}, threads: {threads}");
+            self.row(&name, &measured, "10 % or 0.3 s", reached)?;
         }
         fs_err::remove_dir_all(self.path("report"))?;
         Ok(())
     }
 
-    /// Measures Parquet to Parquet and JSONL to JSONL for the same texts: first for documents of which all are kept, so
+    /// Measures the kept documents in many gzip files, as crawls and data sets are stored.
+    fn many_files(&mut self) -> Result<(), LabFailure> {
+        const FILES: usize = 64;
+        let lines = fs_err::read(self.path("out.jsonl"))?;
+        let folder = self.path("files-gz");
+        fs_err::create_dir_all(&folder)?;
+        let mut rest = &lines[..];
+        for number in 0..FILES {
+            let least = (lines.len() / FILES).min(rest.len());
+            let end =
+                rest[least..].iter().position(|&byte| byte == b'\n').map_or(rest.len(), |at| least + at + 1);
+            let (part, after) = rest.split_at(end);
+            let mut out = Output::create(&folder.join(format!("{number:02}.jsonl.gz")), Overwrite::Allow)?;
+            out.set_threads(self.cores)?;
+            out.write_bytes(part)?;
+            out.finish()?;
+            rest = after;
+        }
+        let run = self.dedup(&folder, "again.jsonl", &[])?;
+        let speed = lines.len() as f64 / GIGABYTE / run.seconds;
+        self.row(&format!("input of {FILES} `.gz` files"), &rate(speed, run), "", true)?;
+        fs_err::remove_dir_all(&folder)?;
+        self.forget(&["again.jsonl"])
+    }
+
+    /// Measures JSONL to Parquet, and Parquet to Parquet and JSONL to JSONL for the same texts: first for documents of which all are kept, so
     /// that pages are copied as they are stored, then for documents of which some are removed.
     fn parquet(&mut self, english: &Path) -> Result<(), LabFailure> {
         let (lines, table) = (self.path("out.jsonl"), self.path("out.parquet"));
-        self.dedup(&lines, "out.parquet", &[])?;
+        let (by_lines, converted) =
+            (self.fastest(&lines, "again.jsonl", &[])?, self.fastest(&lines, "out.parquet", &[])?);
+        let share = by_lines.seconds / converted.seconds;
+        let measured = format!("{share:.2} × JSONL ({:.2} s)", converted.seconds);
+        self.row("JSONL to Parquet", &measured, "0.6 × JSONL", share >= 0.6)?;
         self.parquet_beside("Parquet to Parquet", &lines, &table)?;
         // An annotated output has all documents.
         let table = self.path("all.parquet");
@@ -387,6 +421,18 @@ fn rate(gigabytes_per_second: f64, run: Finished) -> String {
     )
 }
 
+/// Reports whether a folder lies in a file system in memory. `mounts` is the text of `/proc/mounts`.
+fn lies_in_memory(folder: &Path, mounts: &str) -> bool {
+    let mounted = mounts.lines().filter_map(|line| {
+        let mut fields = line.split(' ').skip(1);
+        Some((Path::new(fields.next()?), fields.next()?))
+    });
+    // Of several file systems at one place, the last one is visible.
+    let around = mounted.filter(|(place, _)| folder.starts_with(place));
+    let nearest = around.max_by_key(|(place, _)| place.components().count());
+    nearest.is_some_and(|(_, kind)| ["tmpfs", "ramfs"].contains(&kind))
+}
+
 /// Returns the peak memory from the text of `/proc/PID/status`.
 fn peak_of(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -434,6 +480,21 @@ mod tests {
             assert!(seconds.is_some_and(|seconds| seconds > 0.0 && seconds < 60.0), "{seconds:?}");
         }
         assert_eq!(seconds_of_thread(Path::new("/proc/self"), "no such worker"), None);
+    }
+
+    #[test]
+    fn the_file_system_of_a_folder_decides_whether_it_lies_in_memory() {
+        let mounts = "/dev/vda / ext4 rw 0 0\ntmpfs /dev/shm tmpfs rw 0 0\ntmpfs /tmp tmpfs rw 0 0\n/dev/vdb /tmp/disk xfs rw 0 0\n";
+        for (folder, expected) in [
+            ("/dev/shm/a", true),
+            ("/home/a", false),
+            ("/tmp/a", true),
+            ("/tmp/disk/a", false),
+            ("/tmpa", false),
+        ] {
+            assert_eq!(lies_in_memory(Path::new(folder), mounts), expected, "{folder}");
+        }
+        assert!(!lies_in_memory(Path::new("/a"), ""));
     }
 
     #[test]

@@ -54,6 +54,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         # test.
         if item.path.parent == Path(__file__).parent:
             item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
+    if os.environ.get("MINWISE_WITHOUT_JAVA"):
+        for item in items:
+            if "classic" in getattr(item, "fixturenames", ()) or item.get_closest_marker("java"):
+                item.add_marker(pytest.mark.skip(reason="classic Spark needs Java 17 or later"))
     if not os.environ.get("MINWISE_LONG"):
         for item in items:
             if item.get_closest_marker("long"):

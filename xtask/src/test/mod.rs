@@ -5,6 +5,7 @@
 //! features of shared dependencies that only tests need, and would compile five of our crates again.
 
 mod ignored;
+mod java;
 mod long;
 mod targets;
 
@@ -192,34 +193,25 @@ const SPARK_PACKAGES: [&str; 11] = [
     "zstandard",
 ];
 
-/// Tests the Spark job on Sail, and a part of it on classic Spark.
+/// Tests the Spark job on Sail, and a part of it on classic Spark. Without Java, only the tests on Sail run.
 fn spark(environment: &[(&str, &str)]) -> Result<PartOutcome> {
-    if let Some(why) = no_python().or_else(no_java) {
+    if let Some(why) = no_python() {
         return Ok(PartOutcome::Skipped(why.to_owned()));
     }
+    let java = java::java();
     let python = run::python_venv_in(&target().join("python").join("spark"), &SPARK_PACKAGES)?;
     let minwise = build_minwise()?;
     let library = build_extension()?;
     let mut command = Command::new(python);
     command.current_dir(root()).arg("python/check.py").arg(library).arg(minwise).arg("spark");
     command.envs(environment.iter().copied()).env("RUST_LOG", "error");
+    if let Some(java) = &java {
+        java::choose(&mut command, java);
+    } else {
+        println!("{}", java::MISSING);
+        command.env("MINWISE_WITHOUT_JAVA", "1");
+    }
     Ok(PartOutcome::Ran(TestRunner::Script.run(&mut command)?))
-}
-
-/// Returns the reason why classic Spark cannot run, if it cannot.
-fn no_java() -> Option<&'static str> {
-    const WHY: &str =
-        "Spark needs Java 17 or later (on Debian and Ubuntu: `apt install openjdk-17-jre-headless`)";
-    // Standard error is read, because Java prints its version there.
-    let shown = Command::new("java").arg("-version").output();
-    let version = shown.ok().and_then(|shown| java_version(&String::from_utf8_lossy(&shown.stderr)));
-    (version < Some(17)).then_some(WHY)
-}
-
-/// Returns the major version from a text such as `openjdk version "17.0.15" 2025-04-15`. Old versions begin with `1.`,
-/// so they give 1.
-fn java_version(shown: &str) -> Option<u32> {
-    shown.split('"').nth(1)?.split(['.', '-', '+']).next()?.parse().ok()
 }
 
 /// Builds the extension module with the features of the tests, so that nothing is compiled twice, and returns its path.
@@ -278,16 +270,4 @@ fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(run::cargo_program());
     command.current_dir(root()).args(arguments);
     command
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn versions_of_java() {
-        let version = super::java_version;
-        assert_eq!(version("openjdk version \"17.0.15\" 2025-04-15"), Some(17));
-        assert_eq!(version("openjdk version \"21-ea\" 2023-09-19"), Some(21));
-        assert_eq!(version("java version \"1.8.0_392\""), Some(1));
-        assert_eq!(version("command not found"), None);
-    }
 }

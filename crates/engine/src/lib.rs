@@ -156,6 +156,7 @@ pub use read::prepare::{DocumentSet, Preparation, Prepared, PreparedDocument, Sk
 pub use read::ranks::UnrankedCount;
 pub use read::rejected::RejectedRecords;
 pub use read::rejects::{Rejected, Rejects, RunRejects};
+pub use rows::SHELF;
 pub use run::{
     AccuracyOptions, AccuracyOutcome, AccuracyRun, CandidatesOutcome, DecisionColumns, DedupOptions,
     DedupOutcome, DedupRun, Destination, EstimateOptions, EstimateOutcome, EstimateRun, Inputs, Outputs,

@@ -16,7 +16,7 @@ use minwise::{Error, Spec};
 /// each of its shelves. If clusters are stars, the shelf takes only kept documents, else all distinct ones. A shelf
 /// thus holds 100,000 filled-in copies of one form, and comparing one document with them takes a tenth of a
 /// millisecond.
-pub(crate) const SHELF: usize = 1 << 17;
+pub const SHELF: usize = 1 << 17;
 
 /// Layout of the rows of a run.
 #[derive(Debug, Clone)]

@@ -46,6 +46,7 @@ pub(crate) use self::rows::TableRows;
 pub(crate) use self::schema::column_difference;
 pub(crate) use self::selection::{Selection, selections};
 pub(crate) use self::shown::{is_scalar, not_json, plain, push_json, push_string};
+pub use self::values::written_values;
 pub(super) use self::values::{cells, has_dictionary, is_text};
 pub(super) use self::wanted::{WantedColumns, wanted};
 pub(super) use self::way::{ColumnEnd, ColumnRoute, Step, end_of};

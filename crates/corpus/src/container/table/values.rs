@@ -99,6 +99,15 @@ pub(in crate::container) fn cells(array: &dyn Array, nulls: Option<&NullBuffer>)
     cells
 }
 
+/// Returns the values of a column of a table as texts, as keeper policies read them. Values of types that are neither
+/// texts, numbers, dates nor timestamps are `None`.
+#[must_use]
+pub fn written_values(array: &dyn Array) -> Vec<Option<String>> {
+    let cells = cells(array, None);
+    let text = |row| cells.get(row).map(|cell| String::from_utf8_lossy(cell).into_owned());
+    (0..array.len()).map(text).collect()
+}
+
 fn each<'a>(
     array: &dyn Array,
     there: impl Fn(usize) -> bool,

@@ -62,8 +62,8 @@ mod _minwise {
     #[pymodule_export]
     use crate::spark::{
         PySparkBatch, PySparkBlocks, PySparkFile, PySparkRounds, PySparkTask, spark_allowed, spark_ask,
-        spark_audit, spark_group, spark_ignored, spark_name, spark_plan, spark_rules, spark_settle,
-        spark_sort, spark_wait,
+        spark_audit, spark_group, spark_group_here, spark_ignored, spark_name, spark_plan, spark_rules,
+        spark_settle, spark_sort, spark_wait,
     };
 
     #[cfg(debug_assertions)]
@@ -86,4 +86,8 @@ mod _minwise {
     /// Upper bound of the number of pairs in one bucket of a Spark job.
     #[pymodule_export]
     const SPARK_BUCKET_PAIRS: usize = crate::spark::BUCKET_PAIRS;
+
+    /// Number of documents that a shelf of a Spark job takes, as in the command.
+    #[pymodule_export]
+    const SPARK_SHELF: usize = minwise_engine::SHELF;
 }

@@ -15,6 +15,7 @@ from typing import Any
 from .._errors import InputError, MinwiseError, SettingError
 from . import _job, dedup_files
 from ._files import apart
+from ._results import refuse_annotated
 from ._sail import SailServer
 from ._settings import REFUSED, SUPPORTED, require
 from ._summary import Summary, show
@@ -143,6 +144,8 @@ def _run(words: argparse.Namespace, spark: Any) -> Summary:
             done.write(name, path, table)
         return done.summary
     df = _read(spark, "input", words.input, words.format)
+    if words.annotate:
+        refuse_annotated(df)
     against = _read(spark, "against", words.against, words.format) if words.against else None
     order_by = words.order_by.split(",") if words.order_by else None
     kept = "annotated" if words.annotate else "kept"

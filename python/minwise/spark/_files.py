@@ -166,8 +166,11 @@ def _identity(files: list[tuple[str, str]]) -> list[list[Any]]:
 
 @checked
 def scanner(options: list[tuple[str, str]], fields: list[str], rejects: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Makes a task that reads the files of a batch and yields their records, or with `rejects` the records that are
-    rejected.
+    """Makes a task that reads the files of a batch and yields their records, or with `rejects` only the records that are
+    rejected, each with the reason.
+
+    Records that cannot be read are among the records, marked in the column `unreadable`, so that the job counts them
+    without reading all files again.
     """
 
     def scan(batches: Iterator[Any]) -> Iterator[Any]:
@@ -194,9 +197,9 @@ def scanner(options: list[tuple[str, str]], fields: list[str], rejects: bool) ->
                         continue
                     out = [id, pa.array(places, pa.string()), rows.column(3).cast(pa.string())]
                     out += [rows.column(6 + at).cast(pa.string()) for at in range(len(fields))]
-                    out += [pa.array([number] * len(rows), pa.int64()), rows.column(0)]
-                    names = ["id", "place", "text", *(f"v{at}" for at in range(len(fields))), "o0", "o1"]
-                    yield from cut(pa.RecordBatch.from_arrays(out, names=names).filter(pc.invert(is_bad)))
+                    out += [pa.array([number] * len(rows), pa.int64()), rows.column(0), is_bad]
+                    names = ["id", "place", "text", *(f"v{at}" for at in range(len(fields))), "o0", "o1", "unreadable"]
+                    yield from cut(pa.RecordBatch.from_arrays(out, names=names))
 
     return scan
 
@@ -303,7 +306,7 @@ def _dedup_files(
     options = [("null", plan["null"])]
     options += [("text-field", text)] if text else []
     options += [("id-field", id)] if id else []
-    options += [("max-record", str(plan["max_record"]))] if plan["max_record"] is not None else []
+    options += [("max-record", str(plan["max_record"]))]
     # The first file is opened here, so that a missing field or an unknown format is an error before the job begins.
     for path, _ in files[:1]:
         _opened(path, options, fields)
@@ -315,7 +318,7 @@ def _dedup_files(
         numbered = numbered_files(some).repartition(max(min(len(some), 10_000), 1))
         values = "".join(f"v{at} string, " for at in range(len(fields)))
         return numbered.mapInArrow(
-            scanner(options, fields, False), f"id string, place string, text string, {values}o0 long, o1 long"
+            scanner(options, fields, False), f"id string, place string, text string, {values}o0 long, o1 long, unreadable boolean"
         )
 
     columns = Columns("text", "id", ("o0", "o1"), tuple(fields), is_ready=True)
@@ -344,11 +347,7 @@ def _dedup_files(
         return {"files": counted["files"], "written": counted["records"] or 0}
 
     counts |= folder.step("copied", copied)
+    # The files are read again only if the caller looks at the rejects.
     rejects = numbered_files(files).mapInArrow(scanner(options, [], True), REJECTED)
-    other = numbered_files(references).mapInArrow(scanner(options, [], True), REJECTED) if references else None
-    bad = folder.step("rejected", lambda: {"unreadable": rejects.count(), "references": 0 if other is None else other.count()})
-    counts["read"] += bad["unreadable"]
-    counts["rejected"] += bad["unreadable"]
-    counts["reference_rejected"] += bad["references"]
     counts["skipped_files"] = listing.skipped
     return FilesResult(folder, counts, rejects)

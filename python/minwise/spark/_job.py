@@ -19,6 +19,9 @@ from ._rows import column as column_of
 from ._tasks import Job
 from ._work import Work, batches_by_bytes, described, refuse_existing
 
+#: Bytes of the texts of an input whose step `sketches` takes some ten seconds of one core.
+SHORT_BYTES = 1 << 30
+
 
 class _Ready:
     """A job whose settings and executors were checked."""
@@ -139,10 +142,10 @@ def _limits(given: dict[str, Any]) -> dict[str, int | None]:
     """Takes the limits that only tests change out of the arguments.
 
     `shelf` limits the documents of a shelf, and `listed` the listed pairs of a round. `asking` and `pairs` are the
-    smallest size of a block. `driver` limits the memberships that the driver takes, and `here` the bytes of texts whose
-    pairs the driver compares.
+    smallest size of a block. `driver` limits the memberships that the driver takes, `here` the bytes of texts whose
+    pairs the driver compares, and `rest` the bytes of texts that the driver fetches for the last rounds.
     """
-    return {name: given.pop(f"_{name}", None) for name in ("shelf", "asking", "pairs", "listed", "driver", "here")}
+    return {name: given.pop(f"_{name}", None) for name in ("shelf", "asking", "pairs", "listed", "driver", "here", "rest")}
 
 
 def dedup(
@@ -231,15 +234,25 @@ def check_counted(ready: _Ready, before: tuple[int, int]) -> None:
         _shelves.refuse_another_reading(before, ready.counted)
 
 
+def _is_short(sketched: dict[str, Any]) -> bool:
+    """Reports whether the step `sketches` is so short that a killed job may as well repeat it."""
+    return bool(sketched["rows"] <= _shelves.SMALL_HASHES and sketched["bytes"] <= SHORT_BYTES)
+
+
+def _is_without_table(grouped: dict[str, Any]) -> bool:
+    """Reports whether the step `groups` has written no table. A resumed job makes the groups again in any case."""
+    return grouped["is_table"] is False
+
+
 def run(ready: _Ready, limits: dict[str, int | None], plan: dict[str, Any]) -> dict[str, Any]:
     """Runs all steps that are not done, and returns the counts."""
     folder, job, columns, df, against = ready.work, ready.job, ready.columns, ready.df, ready.against
     assert folder is not None
     null = plan["null"]
     is_known = folder.counts("sketches") is not None
-    sketched = folder.step("sketches", lambda: _shelves.sketches(folder, df, against, columns, job, plan["keep"]))
+    sketched = folder.step("sketches", lambda: _shelves.sketches(folder, df, against, columns, job, plan["keep"]), _is_short)
     rows = sketched["rows"]
-    grouped = folder.step("groups", lambda: _shelves.groups(folder, sketched, plan["bands"], null, columns.order_by, limits), defer=True)
+    grouped = folder.step("groups", lambda: _shelves.groups(folder, sketched, plan["bands"], null, columns.order_by, limits), _is_without_table)
     counts = {name: value for name, value in grouped.items() if name not in ("sum", "member_bytes", "copy_bytes", "id_bytes", "is_table")}
     before = (rows, grouped["sum"])
     check_counted(ready, before)
@@ -316,10 +329,10 @@ def _pairs(
     assert ready.work is not None
     folder = ready.work
     is_known = folder.counts("sketches") is not None
-    sketched = folder.step("sketches", lambda: _shelves.sketches(folder, df, None, columns, job, ready.plan["keep"]))
+    sketched = folder.step("sketches", lambda: _shelves.sketches(folder, df, None, columns, job, ready.plan["keep"]), _is_short)
     rows = sketched["rows"]
     bands, null = ready.plan["bands"], ready.plan["null"]
-    counts = folder.step("groups", lambda: _shelves.groups(folder, sketched, bands, null, columns.order_by, limits), defer=True)
+    counts = folder.step("groups", lambda: _shelves.groups(folder, sketched, bands, null, columns.order_by, limits), _is_without_table)
     before = (rows, counts["sum"])
     check_counted(ready, before)
     if is_known:

@@ -7,6 +7,7 @@ import os
 from functools import cached_property
 from typing import Any
 
+from .._errors import SettingError
 from . import _tasks
 from ._decide import DECISIONS, with_ids
 from ._rows import Columns, column, expressions, for_references, quoted
@@ -21,6 +22,17 @@ PREFIX = "_minwise_"
 RANK = "_minwise_rank"
 CONTENT = "_minwise_content"
 KEYS = [RANK, CONTENT]
+
+
+def refuse_annotated(df: Any) -> None:
+    """Raises an error if the input has a column with the name of one that `annotated` adds."""
+    for name in df.columns:
+        # Spark does not distinguish capital letters in names of columns.
+        if name.lower() in ("duplicate_of", "similarity"):
+            raise SettingError(
+                f"`annotated`: the input has a column `{name}`, which is the name of an added column",
+                hint="rename it, such as with `df.withColumnRenamed(…)`, or join `decisions` to the rows",
+            )
 
 
 class Result:
@@ -142,6 +154,7 @@ class Result:
 
         Both are null in kept rows.
         """
+        refuse_annotated(self._df)
         rows = self._tagged
         if self.summary.rejected:
             rows = rows.join(self._keys(self._rejected()), KEYS, "left_anti")

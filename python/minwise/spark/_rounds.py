@@ -17,6 +17,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+from .._minwise import SPARK_SHELF
 from . import _tasks, _verify
 from ._shelves import SMALL_HASHES, SMALL_ROWS, copies_of, members_of, shelves_and_copies
 from ._tasks import Job
@@ -44,6 +45,9 @@ HERE_MEMBERS = 2_000_000
 HERE_LARGEST = 1_000
 #: Maximum number of pairs of a round, if the driver compares pairs itself.
 HERE_PAIRS = 500_000
+#: Maximum bytes of the files with the texts of documents on shelves, if the driver reads some of the texts for the last
+#: rounds. Larger tables are filtered by tasks.
+HERE_FILES = 1 << 30
 #: Bytes that a task needs for a membership with the state of its document, or for a similar pair, without rank keys.
 STATE_BYTES = 180
 #: Bytes of one part of the shelves or of the components.
@@ -53,8 +57,6 @@ MOST_PARTS = 20_000
 #: Number of documents of the largest shelf from which texts get parity bits, which screen the pairs of blocks. Smaller
 #: jobs save the time, because making parity bits takes as long as making a sketch.
 CROWD = 256
-#: Number of documents that a shelf takes, as in `block.rs`.
-SHELF = 131_072
 #: Values of the column `state`.
 UNDECIDED, KEPT, REMOVED = range(3)
 #: Value of the column `decided` if no round has decided the document.
@@ -75,6 +77,8 @@ class Asks:
     #: Arrow tables of the listed pairs with their buckets, and of the documents of each bucket. If they are set,
     #: `pairs` is None.
     placed: tuple[Any, Any] | None = None
+    #: Counts of the round, if the driver has compared its pairs.
+    counts: dict[str, int] | None = None
 
 
 class Rounds:
@@ -159,6 +163,9 @@ class Rounds:
             if asks is None:
                 return self.totals
             undecided = self.undecided()
+            if asks.counts is not None:
+                self._add(number, asks.counts, undecided, began)
+                continue
             counts = self.work.step(step, lambda: self._round(step, number, asks))
             self.answer(number, self._last, counts["similar"])
             self._last = None
@@ -190,7 +197,8 @@ class Rounds:
         texts = work.table("texts", _tasks.TEXTS).select("rank", "text", "sketch").join(documents, "rank")
         buckets = pc.max(placed["bucket"]).as_py() + 1
         similar = _verify.similar(work, self.job, pairs, texts, buckets, all=False, screens=True)
-        self._last = work.save(similar, f"{step}-similar").toArrow()
+        work.save(similar, f"{step}-similar")
+        self._last = work.fetch(f"{step}-similar", _tasks.SIMILAR, ("a", "c", "similarity", "compared"))
         compared = sum(number for number in self._last["compared"].to_pylist() if number is not None)
         similar = len(self._last) - self._last["a"].null_count
         return {"asked": asks.listed, "screened": compared, "similar": similar, "is_table": False}
@@ -246,6 +254,10 @@ class DriverRounds(Rounds):
         super().__init__(work, job, counts)
         #: All copies as an Arrow table, if they are few; otherwise None.
         self.copies: Any = None
+        limits = dict(limits)
+        rest = limits.pop("rest", None)
+        # Bytes of the texts that the driver may still fetch for the pairs that are left.
+        self._room = HERE_BYTES if rest is None else rest
         shelves: Any
         self._members_bytes = counts["members"] * ROW_BYTES + counts["member_bytes"]
         self._copies_bytes = counts["copies"] * ROW_BYTES + counts["copy_bytes"]
@@ -261,6 +273,7 @@ class DriverRounds(Rounds):
         self.driver = SparkRounds(clustering, shelves, parts, bucket=(_verify.BUCKET_BYTES, _verify.BUCKET_PAIRS), **limits)
         self.clustering = clustering
         self._is_few = counts["members"] <= HERE_MEMBERS and counts["largest"] <= HERE_LARGEST
+        # Similar pairs of the last round. None if the driver has compared the pairs of the last round.
         self._similar: Any = _none("a", "c", similarity=True)
         self._has_sizes = False
 
@@ -295,13 +308,17 @@ class DriverRounds(Rounds):
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        listed, wanted, blocks = self.driver.next_round(self._similar)
-        if not len(listed) and not len(blocks):
+        number_listed, number_blocks = self.driver.begin_round(self._similar)
+        if not number_listed and not number_blocks:
             return None
         work, name = self.work, f"round-{number:03}"
         # A round of an earlier job is not run again, so its tables are not needed.
         if work.counts(name) is not None:
             return Asks(None, None, 0)
+        if number > 1 and self._has_sizes and not number_blocks and number_listed <= HERE_PAIRS and self._fetch_rest():
+            self._similar = None
+            return Asks(None, None, number_listed, counts=self._compare(number_listed))
+        listed, wanted, blocks = self.driver.tables()
         placed, documents = pa.table(pa.record_batch(listed)), pa.table(pa.record_batch(wanted))
         if self._has_sizes and not len(blocks) and len(listed) <= SMALL_PAIRS and placed.nbytes <= ANSWER_BYTES:
             if (pc.sum(documents["size"]).as_py() or 0) <= SMALL_BYTES:
@@ -309,6 +326,40 @@ class DriverRounds(Rounds):
         pairs = work.frame(placed.select(["a", "c"]), f"{name}-asks") if len(listed) else None
         tasks = work.frame(pa.table(pa.record_batch(blocks)), f"{name}-blocks") if len(blocks) else None
         return Asks(pairs, tasks, len(listed))
+
+    def _fetch_rest(self) -> bool:
+        """Fetches the texts that the listed pairs of a round need and the driver lacks.
+
+        The last rounds have few pairs, and the Spark jobs of a round take seconds even for one pair. Returns False if the
+        texts are too large.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        from pyspark.sql import functions as F
+
+        ranks, size = self.driver.lacking()
+        if size + len(ranks) * int(_tasks._task(self.job).sketch_bytes()) > self._room:
+            return False
+        self._room -= size
+        if not len(ranks):
+            return True
+        wanted, names = pa.record_batch(ranks), ["rank", "text", "sketch"]
+        files = self.work.opened("texts", _tasks.TEXTS, ["rank"], HERE_FILES)
+        if files:
+            batches = (batch.select(names) for file in files for batch in file.iter_batches(10_000, columns=names, use_threads=False))
+            # Engines write rank keys with other types of bytes.
+            chosen = [batch.filter(pc.is_in(batch.column(0).cast(pa.binary()), wanted.column(0))) for batch in batches]
+            found = pa.Table.from_batches(chosen, pa.schema([files[0].schema_arrow.field(name) for name in names]))
+        else:
+            table = self.work.table("texts", _tasks.TEXTS).select(*names)
+            found = table.join(F.broadcast(self.work.frame(pa.table(wanted), "rest")), "rank", "left_semi").toArrow()
+        self.driver.take_texts(_tasks._task(self.job), found)
+        return True
+
+    def _compare(self, listed: int) -> dict[str, int]:
+        """Compares the listed pairs of a round on the driver. Returns the counts of the round."""
+        compared, similar = self.driver.compare(_tasks._task(self.job))
+        return {"asked": listed, "screened": compared, "similar": similar}
 
     def answer(self, number: int, similar: Any, pairs: int) -> None:
         if similar is None:
@@ -337,27 +388,17 @@ class DriverRounds(Rounds):
         return documents <= SMALL_HASHES and sketches <= HERE_SKETCHES and fetched <= (HERE_BYTES if limit is None else limit)
 
     def run_here(self, texts: Any) -> bool:
-        import pyarrow as pa
-
         self.take_sizes(texts)
-        task = _tasks._task(self.job)
+        self.driver.take_texts(_tasks._task(self.job), texts)
+        self._similar = None
         while True:
             number, began, undecided = self.totals["rounds"] + 1, time.monotonic(), self.undecided()
-            listed, _, blocks = self.driver.next_round(self._similar)
-            if not len(listed) and not len(blocks):
+            listed, blocks = self.driver.begin_round()
+            if not listed and not blocks:
                 return True
-            if len(blocks) or len(listed) > HERE_PAIRS:
+            if blocks or listed > HERE_PAIRS:
                 return False
-            found, compared = [], 0
-            # Every bucket gets all texts, because choosing its own would copy them. Its shingle sets are made for its
-            # pairs only, and dropped after it.
-            for own in _by_bucket(pa.table(pa.record_batch(listed))):
-                made, screened = task.similarities(texts, own, False, True)
-                found.append(pa.record_batch(made))
-                compared += screened
-            self._similar = pa.Table.from_batches(found)
-            counts = {"asked": len(listed), "screened": compared, "similar": len(self._similar)}
-            self._add(number, counts, undecided, began)
+            self._add(number, self._compare(listed), undecided, began)
 
     def decided(self) -> Any:
         import pyarrow as pa
@@ -381,18 +422,6 @@ class DriverRounds(Rounds):
 
         pairs = pa.table(pa.record_batch(self.driver.joined()))
         return self.work.frame(pairs, "joined-rows").select("a", "c") if len(pairs) else None
-
-
-def _by_bucket(table: Any) -> list[Any]:
-    """Splits a table into the rows of each bucket, in the order of buckets. The rows of a bucket must be contiguous."""
-    import pyarrow.compute as pc
-
-    out, begin = [], 0
-    for row in pc.value_counts(table["bucket"]):
-        number = row["counts"].as_py()
-        out.append(table.slice(begin, number))
-        begin += number
-    return out
 
 
 def _none(*names: str, similarity: bool = False) -> Any:
@@ -463,7 +492,7 @@ class ClusterRounds(Rounds):
 
         rows = members_of(self.work).join(states, "rank").withColumn("what", F.lit(0))
         shelf = self.limits.get("shelf")
-        if self.clustering == "star" and self.largest > (SHELF if shelf is None else shelf):
+        if self.clustering == "star" and self.largest > (SPARK_SHELF if shelf is None else shelf):
             for table in asked:
                 asks = self.work.table(table, _tasks.ASKS).where("c is null and task is null")
                 missing = [F.lit(None).cast(rows.schema[name].dataType).alias(name) for name in states.columns if name != "rank"]
@@ -684,4 +713,5 @@ def rounds_of(work: Work, job: Job, clustering: str, limits: dict[str, Any], cou
     # Copies are counted, too, because the driver also finds their keepers.
     if counts["members"] + counts["copies"] <= most:
         return DriverRounds(work, job, clustering, limits, counts)
+    limits.pop("rest", None)
     return ClusterRounds(work, job, clustering, limits, counts)

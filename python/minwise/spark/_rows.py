@@ -87,11 +87,12 @@ def column(df: Any, name: str) -> Any:
 
 
 def _value(df: Any, name: str) -> Any:
-    """Returns the value of a field in the form that tasks read: dates and times unchanged, all other values as text."""
+    """Returns the value of a field in the form that tasks read: integers as text, and all other values unchanged."""
     value = column(df, name)
     kind = df.select(value.alias("v")).schema.fields[0].dataType.typeName()
-    # Times are not converted to text, because their text would depend on the time zone of the session.
-    return value if kind in ("timestamp", "timestamp_ntz", "date") else value.cast("string")
+    # These values are converted to text by the code of the command. The text that Spark makes of them differs: times depend
+    # on the time zone of the session, and floating-point numbers have a point even if they are whole.
+    return value if kind in ("timestamp", "timestamp_ntz", "date", "float", "double", "decimal") else value.cast("string")
 
 
 def expressions(df: Any, columns: Columns, prefix: str = "") -> list[Any]:
@@ -109,7 +110,7 @@ def selected(df: Any, columns: Columns) -> Any:
 
     if columns.is_ready:
         values = [f"v{at}" for at in range(len(columns.fields))]
-        return df.select("id", "text", *values, "o0", "o1")
+        return df.select("id", "text", *values, "o0", "o1", "unreadable")
     # References may lack the id column. A row without an id is named by its rank key.
     has_id = columns.id is not None and has_column(df, columns.id)
     id = column(df, columns.id).cast("string") if has_id and columns.id else F.lit(None).cast("string")

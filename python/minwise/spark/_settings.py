@@ -50,7 +50,7 @@ REFUSED = {
     "temp_dir": "`work` is the folder of the job",
     "progress": "the logger `minwise.spark` has a line per round",
     "cancel": "cancel the job of the engine",
-    "errors": "bytes of texts that are not valid UTF-8 count as U+FFFD",
+    "errors": "rows whose text is not valid UTF-8 are rejected, as in the command",
     "max_rejects": "look at `rejects` of the result",
 }
 #: Maximum number of bytes of a frequency table. Every task loads the table.

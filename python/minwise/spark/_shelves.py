@@ -11,7 +11,7 @@ from .._minwise import SparkTask, spark_rules
 from . import _tasks
 from ._rows import Columns, for_references, selected
 from ._tasks import Job
-from ._work import ANSWER_BYTES, Work, fetched_whole, first_line
+from ._work import ANSWER_BYTES, MOST_OPENED, Work, described, fetched_whole, first_line
 
 if TYPE_CHECKING:
     from ._rounds import Rounds
@@ -22,7 +22,7 @@ log = logging.getLogger("minwise.spark")
 COUNT, COPY, MEMBER = range(3)
 #: Keys of counts in the table of groups, as in `group.rs`. Keys below 100 count rows by kind of text, first of inputs,
 #: then of references.
-KINDS = 5
+KINDS = 7
 SUM, RANKS, IDS, DISTINCT, COPIES, MEMBERS, SHELVES, LARGEST, MEMBER_BYTES, COPY_BYTES, ID_BYTES = range(100, 111)
 
 #: Bytes of packed entries that one task groups.
@@ -44,20 +44,27 @@ HERE_KEYS = 5_000_000
 #: Maximum number of rows of a batch whose sketches the driver makes.
 DRIVER_ROWS = 10_000
 
+#: Columns of the table of sketches, without whole sketches.
+SKETCHED = ["rank", "id", "given", "kind", "equality", "content", "size", "keys"]
+
 #: Values of the column `kind` in the table of sketches.
-WITH_SHINGLES, WITHOUT_SHINGLES, NULL, TOO_SHORT, TOO_LONG = range(5)
+WITH_SHINGLES, WITHOUT_SHINGLES, NULL, TOO_SHORT, TOO_LONG, INVALID, UNREADABLE = range(7)
 #: Code and message of a rejected row, by its kind. The codes are the same as in `rejects.jsonl` and in the log.
 REASONS = {
     NULL: ("null", "the text is null"),
     TOO_SHORT: ("too_short", "the text is shorter than a shingle"),
     TOO_LONG: ("too_large", "the text is longer than `max_record`"),
+    INVALID: ("invalid_utf8", "the text is not UTF-8"),
+    # Only files have such records. Their reader has further reasons, which `FilesResult.rejects` lists.
+    UNREADABLE: ("invalid_record", "the record cannot be read"),
 }
 
 
 def check_executors(spark: Any, job: Job, version: str, fingerprint: int) -> dict[str, Any]:
     """Raises an error if executors have another version of minwise than the driver, or none."""
     try:
-        rows = spark.range(0, 1, 1, 1).mapInArrow(_tasks.checker(job), _tasks.EXECUTOR).collect()
+        with described(spark, "minwise: check of an executor"):
+            rows = spark.range(0, 1, 1, 1).mapInArrow(_tasks.checker(job), _tasks.EXECUTOR).collect()
     except Exception as error:
         raise MinwiseError(
             f"executors cannot run minwise: {first_line(error)}",
@@ -188,27 +195,15 @@ def sketches(work: Work, df: Any, against: Any, columns: Columns, job: Job, keep
 def sketches_here(work: Work) -> Any:
     """Returns the table of sketches, without whole sketches, if it is small and the driver can open its files. Returns
     None otherwise. `groups` drops the table from memory.
-
-    Reading files takes a small part of the CPU time of the Spark jobs that count and fetch the rows.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     if "sketches" not in work.memory:
-        files = [pq.ParquetFile(path) for path in work.files("sketches", _tasks.SKETCHES)]
-        rows, size = sum(file.metadata.num_rows for file in files), sum(uncompressed(file.metadata) for file in files)
-        if not files or rows > SMALL_HASHES or size > ANSWER_BYTES:
+        files = work.opened("sketches", _tasks.SKETCHES, SKETCHED, MOST_OPENED)
+        if not files or sum(file.metadata.num_rows for file in files) > SMALL_HASHES:
             return None
-        names = [name for name in files[0].schema_arrow.names if name != "sketch"]
-        work.memory["sketches"] = pa.concat_tables(file.read(columns=names, use_threads=False) for file in files)
+        work.memory["sketches"] = pa.concat_tables(file.read(columns=SKETCHED, use_threads=False) for file in files)
     return work.memory["sketches"]
-
-
-def uncompressed(metadata: Any) -> int:
-    """Returns the bytes of the columns of a Parquet file before compression, without whole sketches."""
-    groups = [metadata.row_group(at) for at in range(metadata.num_row_groups)]
-    chunks = [group.column(at) for group in groups for at in range(group.num_columns)]
-    return sum(int(chunk.total_uncompressed_size) for chunk in chunks if chunk.path_in_schema != "sketch")
 
 
 def copies_of(work: Work) -> Any:
@@ -234,7 +229,8 @@ def shelves_and_copies(work: Work) -> tuple[Any, Any]:
     if here is not None:
         return split_groups(here)
     names = ("what", "band", "key", "rank", "other")
-    return split_groups(work.table("groups", _tasks.GROUPS).where(f"what in ({COPY}, {MEMBER})").select(*names).toArrow())
+    # The table also has a few rows of counts, which are no memberships and no copies.
+    return split_groups(work.fetch("groups", _tasks.GROUPS, names))
 
 
 def split_groups(table: Any) -> tuple[Any, Any]:
@@ -264,14 +260,11 @@ def group_here(work: Work) -> None:
     """
     import pyarrow as pa
 
-    from .._minwise import spark_group, spark_sort
+    from .._minwise import spark_group_here
 
     rows = sketches_here(work)
     rows = work.table("sketches", _tasks.SKETCHES).drop("sketch").toArrow() if rows is None else rows
-    packed = pa.table(pa.record_batch(spark_sort(rows, 1)))
-    parts = packed["part"].to_pylist()
-    found = [pa.record_batch(spark_group(part, 1, packed.slice(at, 1).select(["rows"]))) for at, part in enumerate(parts)]
-    work.memory["groups"] = pa.Table.from_batches(found)
+    work.memory["groups"] = pa.Table.from_batches([pa.record_batch(spark_group_here(rows))])
     work.memory["rows"] = rows.select(["rank", "content", "id", "size"]).combine_chunks()
 
 
@@ -293,8 +286,8 @@ def groups(
         entry = ENTRY_BYTES + sketched["key_bytes"] // max(rows, 1)
         parts = min(max(rows * bands * entry // PART_BYTES, 4), MOST_PARTS)
         packed = table.drop("sketch", "size").mapInArrow(_tasks.sorter(parts), _tasks.PACKED)
-        grouped = work.save(packed.groupBy("part").applyInArrow(_tasks.grouper(parts), _tasks.GROUPS), "groups")
-        found = grouped.where(f"what = {COUNT}").select("key", "number").toArrow()
+        work.save(packed.groupBy("part").applyInArrow(_tasks.grouper(parts), _tasks.GROUPS), "groups")
+        found = counts_of_groups(work)
     else:
         group_here(work)
         found = work.memory["groups"].filter(pc.equal(work.memory["groups"]["what"], COUNT))
@@ -308,7 +301,7 @@ def groups(
         return sum(counts.get(given * KINDS + kind, 0) for kind in of or range(KINDS))
 
     def rejected(given: bool) -> int:
-        return count(given, TOO_SHORT, TOO_LONG, *([NULL] if null == "reject" else []))
+        return count(given, TOO_SHORT, TOO_LONG, INVALID, UNREADABLE, *([NULL] if null == "reject" else []))
 
     if null == "error" and count(False, NULL) + count(True, NULL):
         ids = table.where(f"kind = {NULL}").orderBy("rank").limit(1).collect()
@@ -334,6 +327,19 @@ def groups(
         "id_bytes": counts.get(ID_BYTES, 0),
         "is_table": is_table,
     }
+
+
+def counts_of_groups(work: Work) -> Any:
+    """Returns the counts (`key`, `number`) in the table of groups."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    names = ["what", "key", "number"]
+    files = work.opened("groups", _tasks.GROUPS, names, MOST_OPENED)
+    if not files:
+        return work.table("groups", _tasks.GROUPS).where(f"what = {COUNT}").select("key", "number").toArrow()
+    found = pa.concat_tables(file.read(columns=names, use_threads=False) for file in files)
+    return found.filter(pc.equal(found["what"], COUNT))
 
 
 def wrapped(number: int) -> int:
@@ -395,7 +401,7 @@ def texts(work: Work, df: Any, against: Any, columns: Columns, job: Job, rounds:
     table = work.save(chosen_texts(df, against, columns, job, ranks, number, rounds.has_crowds), "texts")
     if number <= SMALL_HASHES:
         # The sums and the sizes are fetched together, because two Spark jobs would take longer.
-        sizes = fetched_whole(table.select("rank", "size", "content"), number * (rounds.key_bytes + 24), "rank")
+        sizes = sizes_of(work, table, number * (rounds.key_bytes + 24))
         check_sums(sizes, before)
         rounds.take_sizes(sizes)
     else:
@@ -403,22 +409,24 @@ def texts(work: Work, df: Any, against: Any, columns: Columns, job: Job, rounds:
     return {"texts": number}
 
 
+def sizes_of(work: Work, table: Any, size: int) -> Any:
+    """Returns the columns `rank`, `size` and `content` of the table of texts, which have `size` bytes."""
+    names = ("rank", "size", "content")
+    return work.fetch("texts", _tasks.TEXTS, names) if size <= ANSWER_BYTES else fetched_whole(table.select(*names), size, "rank")
+
+
 def texts_here(df: Any, against: Any, columns: Columns, job: Job, ranks: Any, number: int, before: tuple[int, int]) -> Any:
     """Reads a small input a second time.
 
-    Returns the texts and sketches of documents on shelves as an Arrow table, which is not written to the folder. Rows
-    without a rank key have the sums of batches.
+    Returns the texts of documents on shelves as an Arrow table, which is not written to the folder. Rows without a rank
+    key have the sums of batches.
     """
-    import pyarrow as pa
-
-    # Tasks choose the texts. Fetching all texts of the input and choosing on the driver took as much CPU time.
+    # Tasks choose the texts. Fetching all texts of the input and choosing on the driver took as much CPU time. The driver
+    # makes the sketches, because sending them would take as long as making them.
     rows = again(df, against, columns, job, bytes(SparkTask.hashes(ranks)), sketches=False).toArrow()
     check_sums(rows, before)
-    # The driver makes the sketches, because sending them would take as long as making them.
-    task = _tasks._task(job)
-    parts = [pa.record_batch(task.fill(batch, False)) for batch in in_batches(rows)]
     log.info("texts: texts %s", f"{number:,}")
-    return pa.Table.from_batches(parts)
+    return rows
 
 
 def in_batches(table: Any) -> list[Any]:

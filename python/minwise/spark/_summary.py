@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._minwise import interval, percent, probability
+from .._minwise import SPARK_SHELF, interval, percent, probability
 from .._results import Summary as PythonSummary
 
 #: Width in columns of the labels of lines, as in the command.
@@ -15,10 +15,6 @@ NAMES = 12
 WIDE = 0.1
 #: Suggestion of a larger audit.
 MORE = " (`--audit N` compares more)"
-
-
-#: Number of documents that a shelf takes, as in `block.rs`.
-SHELF = 131_072
 
 
 class Summary(PythonSummary):
@@ -63,7 +59,7 @@ SAME = (
 
 def summary_of(counts: dict[str, Any]) -> Summary:
     """Makes the summary of a job from its counts."""
-    full = 0 if counts["largest"] <= SHELF else None
+    full = 0 if counts["largest"] <= SPARK_SHELF else None
     fields = {
         **{name: counts[name] for name in SAME},
         "fingerprint": f"{counts['fingerprint']:016x}",

@@ -5,12 +5,15 @@ Pairs are put into buckets, a bucket gets the texts of its documents, and a task
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from .._minwise import SPARK_BUCKET_BYTES, SPARK_BUCKET_PAIRS
 from . import _tasks
 from ._tasks import Job
-from ._work import Work
+from ._work import Work, first_line
+
+log = logging.getLogger("minwise.spark")
 
 #: Upper bounds of one bucket: bytes of its texts, and number of its pairs.
 BUCKET_BYTES, BUCKET_PAIRS = SPARK_BUCKET_BYTES, SPARK_BUCKET_PAIRS
@@ -59,12 +62,16 @@ def in_tasks(work: Work, rows: Any, buckets: int) -> Any:
     """
     if work.numbers_tasks is False:
         return rows
+    from pyspark.errors import PySparkNotImplementedError, UnsupportedOperationException
+
     try:
         placed = rows.repartitionById(buckets, "bucket")
         # The schema is read, because Spark Connect sends the plan to the server only then, and an error must be raised
         # here.
         work.numbers_tasks = len(placed.schema) > 0
-    except Exception:  # noqa: BLE001
+    # Other errors, such as a lost connection, are no reason to send more texts.
+    except (AttributeError, PySparkNotImplementedError, UnsupportedOperationException) as error:
+        log.info("the engine cannot choose the task of a bucket, so that a text is sent once per bucket: %s", first_line(error))
         work.numbers_tasks = False
         return rows
     return placed

@@ -11,7 +11,7 @@ import json
 import logging
 import os
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -32,8 +32,10 @@ MESSAGE_BYTES = 8 << 20
 ANSWER_BYTES = 256 << 20
 #: Maximum number of files of a table that the driver opens itself.
 MOST_FILES = 1_000
+#: Maximum bytes of the files of a table of which the driver reads some columns itself.
+MOST_OPENED = 4 << 30
 #: Version of the tables in a folder.
-FORMAT = 6
+FORMAT = 7
 
 
 def is_missing(error: Exception) -> bool:
@@ -46,6 +48,13 @@ def is_missing(error: Exception) -> bool:
 def first_line(error: Exception) -> str:
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
+
+
+def uncompressed(metadata: Any, columns: Sequence[str]) -> int:
+    """Returns the bytes of columns of a Parquet file before compression."""
+    groups = [metadata.row_group(at) for at in range(metadata.num_row_groups)]
+    chunks = [group.column(at) for group in groups for at in range(group.num_columns)]
+    return sum(int(chunk.total_uncompressed_size) for chunk in chunks if chunk.path_in_schema in columns)
 
 
 def exists(spark: Any, path: str) -> bool:
@@ -141,34 +150,40 @@ class Work:
             ) from error
         return [row.asDict() for row in rows]
 
+    def _row(self, step: str, counts: dict[str, Any]) -> dict[str, Any]:
+        """Returns a row of the manifest. The first row has the fields of the job."""
+        fields = None if self._fields is None else json.dumps(self._fields)
+        self._fields = None
+        return {"token": self.token, "step": step, "fields": fields, "counts": json.dumps(counts)}
+
     def _write(self, step: str, counts: dict[str, Any], mode: str = "append") -> None:
         import pyarrow as pa
 
-        fields = None if self._fields is None else json.dumps(self._fields)
-        rows = [*self._deferred, {"token": self.token, "step": step, "fields": fields, "counts": json.dumps(counts)}]
+        rows = [*self._deferred, self._row(step, counts)]
         # The rows are passed as an Arrow table, because classic Spark starts a job to convert rows of Python.
         table = pa.table({name: pa.array([row[name] for row in rows], pa.string()) for name in rows[0]})
         self.spark.createDataFrame(table).write.mode(mode).parquet(self.at("manifest"))
-        self._fields = None
         self._deferred = []
 
     def counts(self, step: str) -> dict[str, Any] | None:
         """Returns the counts of a step, or None if the step is not done."""
         return self._done.get(step)
 
-    def step(self, step: str, make: Callable[[], dict[str, Any]], defer: bool = False) -> dict[str, Any]:
+    def step(
+        self, step: str, make: Callable[[], dict[str, Any]], defer: Callable[[dict[str, Any]], bool] = lambda _: False
+    ) -> dict[str, Any]:
         """Runs a step unless it is done, and returns its counts.
 
-        If `defer` is true and the step writes no table, its row is written to the manifest together with that of the
-        next step. If the job is killed between the two steps, this step runs again.
+        If `defer` returns true for the counts, the row of the step is written to the manifest together with that of the
+        next step, because each write is a Spark job. If the job is killed between the two steps, this step runs again.
         """
         done = self.counts(step)
         if done is not None:
             return done
         with described(self.spark, f"minwise: {step}"):
             counts = make()
-            if defer and counts.get("is_table") is False and self._fields is None:
-                self._deferred.append({"token": self.token, "step": step, "fields": None, "counts": json.dumps(counts)})
+            if defer(counts):
+                self._deferred.append(self._row(step, counts))
             else:
                 self._write(step, counts)
         self._done[step] = counts
@@ -205,7 +220,7 @@ class Work:
             # may take hours.
             refuse_existing(self.spark, name, path)
             self.note(f"writing-{name}", output)
-        with batches_by_bytes(self.spark):
+        with batches_by_bytes(self.spark), described(self.spark, f"minwise: {name}"):
             make().write.mode("overwrite").parquet(path)
         self.note(f"written-{name}", output)
 
@@ -230,8 +245,9 @@ class Work:
             schema = part.schema
         return self.table(name, schema)
 
-    def files(self, name: str, schema: Any) -> list[str]:
-        """Returns the paths of the files of a table if the table is small and the driver can open all of them.
+    def files(self, name: str, schema: Any, most: int | None = None) -> list[str]:
+        """Returns the paths of the files of a table if the driver can open all of them, and they have at most `most`
+        bytes (default: `ANSWER_BYTES`).
 
         Otherwise, returns an empty list. Names of files that Spark writes are unique, so a path that exists here is no file
         of another machine.
@@ -243,8 +259,29 @@ class Work:
             return []
         paths = [unquote(link.path) for link in links]
         is_here = len(links) <= MOST_FILES and all(link.scheme == "file" and not link.netloc for link in links)
-        is_here = is_here and all(map(os.path.isfile, paths)) and sum(map(os.path.getsize, paths)) <= ANSWER_BYTES
-        return paths if is_here else []
+        is_here = is_here and all(map(os.path.isfile, paths))
+        most = ANSWER_BYTES if most is None else most
+        return paths if is_here and sum(map(os.path.getsize, paths)) <= most else []
+
+    def opened(self, name: str, schema: Any, columns: Sequence[str], most: int | None = None) -> list[Any]:
+        """Opens the files of a table that the driver can open, if `columns` have at most `ANSWER_BYTES` before
+        compression. Returns no files otherwise.
+
+        Reading files takes a small part of the CPU time of a Spark job that fetches the rows.
+        """
+        import pyarrow.parquet as pq
+
+        files = [pq.ParquetFile(path) for path in self.files(name, schema, most)]
+        return files if sum(uncompressed(file.metadata, columns) for file in files) <= ANSWER_BYTES else []
+
+    def fetch(self, name: str, schema: Any, columns: Sequence[str]) -> Any:
+        """Returns columns of a small table as an Arrow table: from its files, if the driver can open them."""
+        import pyarrow as pa
+
+        files = self.opened(name, schema, columns, MOST_OPENED)
+        if not files:
+            return self.table(name, schema).select(*columns).toArrow()
+        return pa.concat_tables(file.read(columns=list(columns), use_threads=False) for file in files).select(list(columns))
 
     def table(self, name: str, schema: Any) -> Any:
         # The schema is given, because an empty table may have no file to read it from.

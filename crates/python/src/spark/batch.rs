@@ -48,30 +48,56 @@ pub fn made(columns: Vec<(&str, ArrayRef)>) -> PyResult<PySparkBatch> {
 }
 
 pub fn batches(data: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
+    Ok(checked_batches(data)?.into_iter().map(|checked| checked.batch).collect())
+}
+
+/// A batch of rows whose texts are valid UTF-8.
+pub struct CheckedBatch {
+    pub batch: RecordBatch,
+    /// Whether the column `text` of each row was not UTF-8. Empty if all its texts were.
+    invalid: Vec<bool>,
+}
+
+impl CheckedBatch {
+    /// Reports whether the text of a row was not UTF-8. Such a row is rejected, as in the command.
+    pub fn is_invalid(&self, row: usize) -> bool {
+        self.invalid.get(row).copied().unwrap_or(false)
+    }
+}
+
+/// Reads batches as [`batches`] does, and marks the rows whose text is not UTF-8.
+pub fn checked_batches(data: &Bound<'_, PyAny>) -> PyResult<Vec<CheckedBatch>> {
     match import(data)? {
         Some(Arrived::Table { batches, .. }) => batches.into_iter().map(with_valid_texts).collect(),
         _ => Err(PyTypeError::new_err(format!("{} is no Arrow table", type_name(data)))),
     }
 }
 
-/// Replaces bytes of texts that are not valid UTF-8 by U+FFFD, as `minwise.dedup` does. The job relies on valid texts,
-/// but Spark does not check them: its `cast(binary as string)` keeps invalid bytes.
-fn with_valid_texts(batch: RecordBatch) -> PyResult<RecordBatch> {
-    if batch.columns().iter().all(are_texts_valid) {
-        return Ok(batch);
+/// Replaces bytes of texts that are not valid UTF-8 by U+FFFD. The job relies on valid texts, but Spark does not check
+/// them: its `cast(binary as string)` keeps invalid bytes.
+fn with_valid_texts(batch: RecordBatch) -> PyResult<CheckedBatch> {
+    let valid: Vec<bool> = batch.columns().iter().map(are_texts_valid).collect();
+    if valid.iter().all(|&valid| valid) {
+        return Ok(CheckedBatch { batch, invalid: vec![] });
     }
     let fields: Vec<_> = batch.schema().fields().iter().map(|field| field.as_ref().clone()).collect();
-    let columns = fields.into_iter().zip(batch.columns()).map(|(field, array)| {
-        if are_texts_valid(array) {
+    let mut invalid = vec![];
+    let columns = fields.into_iter().zip(batch.columns().iter().zip(valid)).map(|(field, (array, valid))| {
+        if valid {
             return (field, Arc::clone(array));
+        }
+        if field.name() == "text" {
+            let is_invalid = |bytes| str::from_utf8(bytes).is_err();
+            invalid = (0..array.len()).map(|row| text_bytes(array, row).is_some_and(is_invalid)).collect();
         }
         let text = |row| text_bytes(array, row).map(String::from_utf8_lossy);
         let texts: LargeStringArray = (0..array.len()).map(text).collect();
         (field.with_data_type(DataType::LargeUtf8), Arc::new(texts) as ArrayRef)
     });
     let (fields, columns): (Vec<_>, Vec<_>) = columns.unzip();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
-        .map_err(|error| PyValueError::new_err(error.to_string()))
+    let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+        .map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(CheckedBatch { batch, invalid })
 }
 
 fn are_texts_valid(array: &ArrayRef) -> bool {

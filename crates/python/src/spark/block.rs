@@ -8,8 +8,6 @@ use minwise::cluster::BlockRow;
 
 use super::batch::binary;
 
-/// Number of documents that a shelf takes, as in the command.
-pub const SHELF: usize = 131_072;
 /// Maximum number of rows of one task that ask, and so are compared with the rows of the block.
 ///
 /// With `ASKING` and `MEMBERS` rows, a task gets 13 MB of parity bits (up to 100 MB if documents are long) or 50 MB of

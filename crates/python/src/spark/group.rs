@@ -30,9 +30,9 @@ const COUNT: i64 = 0;
 const COPY: i64 = 1;
 const MEMBER: i64 = 2;
 
-/// Number of kinds of texts. The counts with the keys 0 to 4 are the numbers of texts per kind in the inputs. The
-/// counts with the keys 5 to 9 are the numbers of texts per kind in the references.
-const KINDS: usize = 5;
+/// Number of kinds of texts. The counts with the keys 0 to 6 are the numbers of texts per kind in the inputs. The
+/// counts with the keys 7 to 13 are the numbers of texts per kind in the references.
+const KINDS: usize = 7;
 /// Keys of the counts that are not about kinds of texts.
 const SUM: i64 = 100;
 const RANKS: i64 = 101;
@@ -124,6 +124,92 @@ pub fn spark_sort(py: Python<'_>, batch: &Bound<'_, PyAny>, parts: u64) -> PyRes
     })
 }
 
+/// Finds equal documents and shelves of a table of sketches. Returns what [`spark_group`] returns for all parts together.
+///
+/// The driver has all rows of a small input, so nothing is packed: rows are sorted where they are, by their numbers.
+#[pyfunction]
+pub fn spark_group_here(py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<PySparkBatch> {
+    let all = batches(rows)?;
+    py.detach(|| {
+        let mut rows = SketchRows::default();
+        for batch in &all {
+            rows.push(batch)?;
+        }
+        let mut out = Out::default();
+        rows.group(&mut out);
+        out.finish()
+    })
+}
+
+/// Rows of the table of sketches that the driver groups.
+#[derive(Default)]
+struct SketchRows<'a> {
+    counts: BatchCounts,
+    /// Hashes of all rank keys, and of all ids.
+    hashes: [Vec<u64>; 2],
+    /// Equality key, rank key and band keys of each document.
+    documents: Vec<(&'a [u8], &'a [u8], &'a [u8])>,
+}
+
+impl<'a> SketchRows<'a> {
+    fn push(&mut self, batch: &'a RecordBatch) -> PyResult<()> {
+        let names = ["rank", "id", "given", "kind", "equality", "content", "keys"];
+        let [rank, id, given, kind, equality, content, keys] = names.map(|name| column(batch, name));
+        let (rank, id, given, kind) = (rank?, id?, given?.as_boolean(), kind?);
+        let (equality, content, keys) = (equality?, content?, keys?);
+        for row in 0..batch.num_rows() {
+            let rank = bytes_at(rank, row).ok_or_else(damaged)?;
+            self.counts.add(given.value(row), integer(kind, row), integer(content, row))?;
+            self.hashes[0].push(xxh3_64(rank));
+            if let Some(id) = arrow_text(id, row) {
+                self.counts.id_bytes += id.len() as u64;
+                self.hashes[1].push(xxh3_64(id.as_bytes()));
+            }
+            let Some(equality) = bytes_at(equality, row) else { continue };
+            if equality.len() != EQUALITY {
+                return Err(damaged());
+            }
+            self.documents.push((equality, rank, bytes_at(keys, row).unwrap_or_default()));
+        }
+        Ok(())
+    }
+
+    fn group(mut self, out: &mut Out) {
+        self.counts.write(out);
+        for (key, hashes) in [RANKS, IDS].into_iter().zip(&mut self.hashes) {
+            hashes.sort_unstable();
+            let twice = hashes.windows(2).filter(|two| two[0] == two[1]).count();
+            out.count(key, twice as i64);
+        }
+        self.documents.sort_unstable_by_key(|&(equality, rank, _)| (equality, rank));
+        let equals = self.documents.chunk_by(|a, b| a.0 == b.0).map(|equal| {
+            let ranks = equal.iter().map(|&(_, rank, _)| rank);
+            ranks.collect::<Vec<_>>()
+        });
+        push_equals(equals, out);
+        // Equal documents have the same band keys, so only the first of them is put on shelves. Firsts are numbered by
+        // their rank keys, so that sorting (key, number) also orders the members of a shelf.
+        self.documents.dedup_by_key(|document| document.0);
+        self.documents.sort_unstable_by_key(|document| document.1);
+        let bands = self.documents.iter().map(|(_, _, keys)| keys.len() / 8).max().unwrap_or(0);
+        let mut shelves = ShelfCounts::default();
+        let mut keyed: Vec<(u64, u32)> = vec![];
+        for band in 0..bands {
+            let keys = (0u32..).zip(&self.documents).filter_map(|(number, &(_, _, keys))| {
+                keys.as_chunks::<8>().0.get(band).map(|key| (u64::from_le_bytes(*key), number))
+            });
+            keyed.clear();
+            keyed.extend(keys);
+            keyed.sort_unstable();
+            for shelf in keyed.chunk_by(|a, b| a.0 == b.0) {
+                let ranks = shelf.iter().map(|&(_, number)| self.documents[number as usize].1);
+                shelves.push((band as u16, shelf[0].0), ranks, out);
+            }
+        }
+        shelves.write(out);
+    }
+}
+
 /// Counts of a batch: rows by kind of text, separately for inputs and references; the sum of fingerprints; and bytes of
 /// ids.
 #[derive(Default)]
@@ -131,6 +217,21 @@ struct BatchCounts {
     kinds: [u64; 2 * KINDS],
     sum: i64,
     id_bytes: u64,
+}
+
+impl BatchCounts {
+    fn add(&mut self, given: bool, kind: Option<i64>, content: Option<i64>) -> PyResult<()> {
+        let kind = kind.and_then(|kind| usize::try_from(kind).ok()).filter(|kind| *kind < KINDS);
+        self.kinds[usize::from(given) * KINDS + kind.ok_or_else(damaged)?] += 1;
+        self.sum = self.sum.wrapping_add(content.unwrap_or(0));
+        Ok(())
+    }
+
+    fn write(&self, out: &mut Out) {
+        out.count(SUM, self.sum);
+        out.count(ID_BYTES, self.id_bytes.cast_signed());
+        (0..).zip(self.kinds).for_each(|(key, count)| out.count(key, count.cast_signed()));
+    }
 }
 
 fn sort_batch(
@@ -156,10 +257,7 @@ fn sort_batch(
     }
     for row in 0..batch.num_rows() {
         let rank = bytes_at(rank, row).ok_or_else(damaged)?;
-        let kind =
-            integer(kind, row).and_then(|kind| usize::try_from(kind).ok()).filter(|kind| *kind < KINDS);
-        counts.kinds[usize::from(given.value(row)) * KINDS + kind.ok_or_else(damaged)?] += 1;
-        counts.sum = counts.sum.wrapping_add(integer(content, row).unwrap_or(0));
+        counts.add(given.value(row), integer(kind, row), integer(content, row))?;
         let hash = xxh3_64(rank);
         packed.entry(parts.of_other(1, hash)).or_default().extend_from_slice(&hash.to_le_bytes());
         if let Some(id) = arrow_text(id, row) {
@@ -275,18 +373,16 @@ pub fn spark_group(py: Python<'_>, part: i64, parts: u64, rows: &Bound<'_, PyAny
 }
 
 fn group_counts(packed: &[&[u8]], out: &mut Out) -> PyResult<()> {
-    let (mut counts, mut sum, mut id_bytes) = ([0i64; 2 * KINDS], 0i64, 0);
+    let mut counts = BatchCounts::default();
     for bytes in packed {
         let mut entries = Entries(bytes);
-        sum = sum.wrapping_add(i64::from_le_bytes(entries.array()?));
-        for count in &mut counts {
-            *count += i64::from_le_bytes(entries.array()?);
+        counts.sum = counts.sum.wrapping_add(i64::from_le_bytes(entries.array()?));
+        for count in &mut counts.kinds {
+            *count += u64::from_le_bytes(entries.array()?);
         }
-        id_bytes += i64::from_le_bytes(entries.array()?);
+        counts.id_bytes += u64::from_le_bytes(entries.array()?);
     }
-    out.count(SUM, sum);
-    out.count(ID_BYTES, id_bytes);
-    (0..).zip(counts).for_each(|(key, count)| out.count(key, count));
+    counts.write(out);
     Ok(())
 }
 
@@ -299,19 +395,26 @@ fn group_equals(packed: &[&[u8]], out: &mut Out) -> PyResult<()> {
         }
     }
     all.sort_unstable();
+    let equals = all.chunk_by(|a, b| a.0 == b.0).map(|equal| equal.iter().map(|&(_, rank)| rank).collect());
+    push_equals(equals, out);
+    Ok(())
+}
+
+/// Writes the copies of equal documents, and their counts. Each item has the rank keys of equal documents, in ascending
+/// order.
+fn push_equals<'a>(equals: impl Iterator<Item = Vec<&'a [u8]>>, out: &mut Out) {
     let (mut distinct, mut copies, mut bytes) = (0, 0, 0);
-    for equal in all.chunk_by(|a, b| a.0 == b.0) {
+    for equal in equals {
         distinct += 1;
         copies += equal.len() as i64 - 1;
-        for (_, rank) in &equal[1..] {
-            bytes += (rank.len() + equal[0].1.len()) as i64;
-            out.push(COPY, None, [Some(rank), Some(equal[0].1)], None);
+        for rank in &equal[1..] {
+            bytes += (rank.len() + equal[0].len()) as i64;
+            out.push(COPY, None, [Some(rank), Some(equal[0])], None);
         }
     }
     out.count(DISTINCT, distinct);
     out.count(COPIES, copies);
     out.count(COPY_BYTES, bytes);
-    Ok(())
 }
 
 fn group_shelves(packed: &[&[u8]], out: &mut Out) -> PyResult<()> {
@@ -324,23 +427,45 @@ fn group_shelves(packed: &[&[u8]], out: &mut Out) -> PyResult<()> {
         }
     }
     all.sort_unstable();
-    let (mut members, mut shelves, mut largest, mut bytes) = (0, 0, 0, 0);
+    let mut counts = ShelfCounts::default();
     for shelf in all.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
         // Equal documents have the same band keys, so only the first of them becomes a member.
         let firsts: Vec<&[u8]> = shelf.chunk_by(|a, b| a.2 == b.2).map(|equal| equal[0].3).collect();
-        if firsts.len() > 1 {
-            shelves += 1;
-            members += firsts.len() as i64;
-            largest = largest.max(firsts.len() as i64);
-            for rank in firsts {
-                bytes += rank.len() as i64;
-                out.push(MEMBER, Some((shelf[0].0, shelf[0].1)), [Some(rank), None], None);
-            }
+        counts.push((shelf[0].0, shelf[0].1), firsts.into_iter(), out);
+    }
+    counts.write(out);
+    Ok(())
+}
+
+/// Counts of shelves with two members or more.
+#[derive(Default)]
+struct ShelfCounts {
+    members: i64,
+    shelves: i64,
+    largest: i64,
+    bytes: i64,
+}
+
+impl ShelfCounts {
+    /// Writes the members of a shelf if there are two or more.
+    fn push<'a>(&mut self, shelf: (u16, u64), ranks: impl ExactSizeIterator<Item = &'a [u8]>, out: &mut Out) {
+        let members = ranks.len() as i64;
+        if members < 2 {
+            return;
+        }
+        self.shelves += 1;
+        self.members += members;
+        self.largest = self.largest.max(members);
+        for rank in ranks {
+            self.bytes += rank.len() as i64;
+            out.push(MEMBER, Some(shelf), [Some(rank), None], None);
         }
     }
-    out.count(MEMBERS, members);
-    out.count(MEMBER_BYTES, bytes);
-    out.count(SHELVES, shelves);
-    out.count(LARGEST, largest);
-    Ok(())
+
+    fn write(&self, out: &mut Out) {
+        out.count(MEMBERS, self.members);
+        out.count(MEMBER_BYTES, self.bytes);
+        out.count(SHELVES, self.shelves);
+        out.count(LARGEST, self.largest);
+    }
 }

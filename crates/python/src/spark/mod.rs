@@ -12,6 +12,7 @@
 //! | `block` | divides blocks, which are shelves whose pairs are not listed, into tasks |
 //! | `scan` | compares the parity bits of the rows of a block |
 //! | `screen` | screens the pairs of blocks, on executors |
+//! | `here` | compares pairs on the driver |
 //! | `rounds` | computes the pairs that are compared in the next round, for all shelves, on the driver |
 //! | `shelves` | computes these pairs for a part of the shelves or of the components, on executors |
 //!
@@ -21,6 +22,7 @@ mod batch;
 mod block;
 mod file;
 mod group;
+mod here;
 mod plan;
 mod rank;
 mod rounds;
@@ -32,7 +34,7 @@ mod texts;
 
 pub use batch::PySparkBatch;
 pub use file::PySparkFile;
-pub use group::{spark_group, spark_sort};
+pub use group::{spark_group, spark_group_here, spark_sort};
 pub use plan::{spark_allowed, spark_ignored, spark_plan, spark_rules};
 pub use rounds::{BUCKET_BYTES, BUCKET_PAIRS, PySparkRounds};
 pub use screen::PySparkBlocks;

@@ -39,7 +39,8 @@ pub struct JobPlan {
     pub max_cluster: Option<u64>,
     pub max_df: Option<String>,
     pub null: String,
-    pub max_record: Option<u64>,
+    /// Largest number of bytes of a text. Longer texts are rejected.
+    pub max_record: u64,
     pub recall: Option<f64>,
 }
 
@@ -78,7 +79,8 @@ pub fn spark_plan(
         settings.spec = tables.fill(&settings.spec);
     }
     let settings = settings.weighing(tables);
-    let null = arguments.read_options().nulls.to_string();
+    let read = arguments.read_options();
+    let (null, max_record) = (read.nulls.to_string(), read.max_record_bytes);
     let plan = arguments.built(settings.plan()).or_raise(py)?;
     let refused = |setting: &str, value: String, hint: &str| {
         setting_error(py, &format!("`{setting}`: the Spark job does not do `{value}`"), Some(hint))
@@ -134,7 +136,7 @@ pub fn spark_plan(
         max_cluster: option("max-cluster").and_then(|text| text.parse().ok()),
         max_df: max_df.map(|most| most.to_string()),
         null,
-        max_record: option("max-record").and_then(minwise_engine::size_bytes),
+        max_record,
         recall,
     };
     serde_json::to_string(&plan).map_err(|error| PyValueError::new_err(error.to_string()))

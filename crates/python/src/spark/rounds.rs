@@ -11,11 +11,14 @@ use minwise::cluster::{
     Asks, BlockLimits, BlockRow, ComponentAsks, Edge, ShelvedDocuments, Standing, StarAsks, Visit,
     name_keepers,
 };
+use minwise_engine::SHELF;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::batch::{PySparkBatch, batches, binary, bytes_at, column, integer, made};
-use super::block::{BlockTasks, SHELF, bit};
+use super::block::{BlockTasks, bit};
+use super::here::{ComparedPair, Texts};
+use super::task::PySparkTask;
 use crate::error::OrRaise;
 
 /// Upper bound of the bytes of text of one bucket of pairs. A task compares one bucket, in about a second.
@@ -41,6 +44,12 @@ pub struct PySparkRounds {
     sizes: Vec<u64>,
     /// Upper bounds of one bucket: bytes of its texts, and number of its pairs.
     bucket: (u64, usize),
+    /// Pairs of the current round.
+    asks: Asks,
+    /// Similar pairs that the driver has found itself in the current round.
+    found: Vec<ComparedPair>,
+    /// Texts of documents, if the driver compares pairs itself.
+    texts: Texts,
 }
 
 #[pymethods]
@@ -132,7 +141,8 @@ impl PySparkRounds {
             other => return Err(PyValueError::new_err(format!("there is no clustering `{other}`"))),
         };
         let sizes = vec![0; ranks.len()];
-        Ok(Self { rounds, ranks, bands, sizes, bucket })
+        let texts = Texts::new(ranks.len());
+        Ok(Self { rounds, ranks, bands, sizes, bucket, asks: Asks::default(), found: vec![], texts })
     }
 
     /// Returns the number of documents.
@@ -168,34 +178,82 @@ impl PySparkRounds {
         made(vec![("rank", binary(self.ranks.iter()))])
     }
 
-    /// Takes the similar pairs of the last round (`a`, `c`, `similarity`). Returns three tables of the next round: the
-    /// listed pairs with their buckets, the documents of each bucket, and the rows of blocks.
-    fn next_round(
+    /// Takes the similar pairs of the last round (`a`, `c`, `similarity`). Without `similar`, these are the pairs that
+    /// [`compare`](Self::compare) has found. Returns the numbers of listed pairs and of blocks of the next round.
+    #[pyo3(signature = (similar = None))]
+    fn begin_round(
         &mut self,
         py: Python<'_>,
-        similar: &Bound<'_, PyAny>,
-    ) -> PyResult<(PySparkBatch, PySparkBatch, PySparkBatch)> {
-        let mut found = vec![];
-        for batch in &batches(similar)? {
-            let (a, c, similarity) = (column(batch, "a")?, column(batch, "c")?, column(batch, "similarity")?);
-            for row in 0..batch.num_rows() {
-                let (Some(a), Some(c)) = (bytes_at(a, row), bytes_at(c, row)) else { continue };
-                found.push((
-                    self.number(a)?,
-                    self.number(c)?,
-                    similarity.as_primitive::<Float64Type>().value(row),
-                ));
+        similar: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(usize, usize)> {
+        let mut found = std::mem::take(&mut self.found);
+        if let Some(similar) = similar {
+            found.clear();
+            for batch in &batches(similar)? {
+                let (a, c, similarity) =
+                    (column(batch, "a")?, column(batch, "c")?, column(batch, "similarity")?);
+                for row in 0..batch.num_rows() {
+                    let (Some(a), Some(c)) = (bytes_at(a, row), bytes_at(c, row)) else { continue };
+                    let similarity = similarity.as_primitive::<Float64Type>().value(row);
+                    found.push((self.number(a)?, self.number(c)?, similarity));
+                }
             }
         }
         let rounds = &mut self.rounds;
-        let asks = py
+        self.asks = py
             .detach(|| match rounds {
                 Rounds::Star(rounds) => rounds.next_round(&found),
                 Rounds::Components(rounds) => rounds.next_round(&found),
             })
             .or_raise(py)?;
-        let (listed, wanted) = self.listed(&asks)?;
-        Ok((listed, wanted, self.tasks(&asks)?))
+        Ok((self.asks.pairs.len(), self.asks.blocks.len()))
+    }
+
+    /// Returns three tables of the current round: the listed pairs with their buckets, the documents of each bucket,
+    /// and the rows of blocks.
+    fn tables(&self) -> PyResult<(PySparkBatch, PySparkBatch, PySparkBatch)> {
+        let (listed, wanted) = self.listed()?;
+        Ok((listed, wanted, self.tasks()?))
+    }
+
+    /// Begins the next round, and returns its tables.
+    fn next_round(
+        &mut self,
+        py: Python<'_>,
+        similar: &Bound<'_, PyAny>,
+    ) -> PyResult<(PySparkBatch, PySparkBatch, PySparkBatch)> {
+        self.begin_round(py, Some(similar))?;
+        self.tables()
+    }
+
+    /// Returns the rank keys of the documents of the listed pairs whose texts the driver lacks, and the bytes of these
+    /// texts.
+    fn lacking(&self) -> PyResult<(PySparkBatch, u64)> {
+        let mut wanted: Vec<u32> = self.asks.pairs.iter().flat_map(|&(a, c)| [a, c]).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        wanted.retain(|&number| !self.texts.has(number));
+        let bytes = wanted.iter().map(|&number| self.sizes[number as usize]).sum();
+        let ranks = wanted.iter().map(|&number| &self.ranks[number as usize]);
+        Ok((made(vec![("rank", binary(ranks))])?, bytes))
+    }
+
+    /// Takes texts of documents (`rank`, `text`, `sketch`). A missing sketch is made of its text.
+    fn take_texts(&mut self, py: Python<'_>, task: &PySparkTask, texts: &Bound<'_, PyAny>) -> PyResult<()> {
+        let all = batches(texts)?;
+        let (ranks, own) = (&self.ranks, &mut self.texts);
+        let number = |rank: &[u8]| ranks.binary_search_by(|other| (**other).cmp(rank)).ok();
+        py.detach(|| all.into_iter().try_for_each(|batch| own.push(task, batch, number)))
+    }
+
+    /// Compares the listed pairs of the current round. Returns the number of pairs that sketches do not rule out, and
+    /// the number of similar pairs.
+    fn compare(&mut self, py: Python<'_>, task: &PySparkTask) -> PyResult<(u64, usize)> {
+        let (buckets, _) = self.buckets();
+        let (pairs, texts) = (&self.asks.pairs, &self.texts);
+        let (found, compared) = py.detach(|| texts.compare(task, pairs, &buckets))?;
+        self.found = found;
+        Ok((compared, self.found.len()))
     }
 
     /// Returns the removed visits after the last round of stars, with the rank keys of their keepers and the
@@ -299,18 +357,17 @@ impl PySparkRounds {
             .map_err(|_| PyValueError::new_err("a rank key in `work` is unknown"))
     }
 
-    /// Returns the listed pairs with their buckets, and the documents of each bucket. A bucket takes pairs in order
-    /// until it has the maximum number of pairs or of bytes of text. So a pair is in one bucket, and a document is in
-    /// few buckets.
-    fn listed(&self, asks: &Asks) -> PyResult<(PySparkBatch, PySparkBatch)> {
-        let rank = |number: u32| &self.ranks[number as usize];
+    /// Returns the bucket of each listed pair, and the documents of each bucket. A bucket takes pairs in order until it
+    /// has the maximum number of pairs or of bytes of text. So a pair is in one bucket, and a document is in few
+    /// buckets.
+    fn buckets(&self) -> (Vec<i32>, Vec<(i32, u32)>) {
         let (most_bytes, most_pairs) = self.bucket;
         let mut buckets: Vec<i32> = vec![];
         let mut wanted: Vec<(i32, u32)> = vec![];
         // `put` has, per document, the last bucket that has the document.
         let mut put = vec![-1; self.ranks.len()];
         let (mut bucket, mut pairs, mut bytes) = (0, 0, 0);
-        for &(a, c) in &asks.pairs {
+        for &(a, c) in &self.asks.pairs {
             let size = |number: u32| self.sizes[number as usize];
             let more: u64 =
                 [a, c].into_iter().filter(|&number| put[number as usize] != bucket).map(size).sum();
@@ -327,6 +384,13 @@ impl PySparkRounds {
             pairs += 1;
             buckets.push(bucket);
         }
+        (buckets, wanted)
+    }
+
+    /// Returns the listed pairs with their buckets, and the documents of each bucket.
+    fn listed(&self) -> PyResult<(PySparkBatch, PySparkBatch)> {
+        let rank = |number: u32| &self.ranks[number as usize];
+        let (asks, (buckets, wanted)) = (&self.asks, self.buckets());
         let listed = made(vec![
             ("a", binary(asks.pairs.iter().map(|&(a, _)| rank(a)))),
             ("c", binary(asks.pairs.iter().map(|&(_, c)| rank(c)))),
@@ -342,7 +406,8 @@ impl PySparkRounds {
     }
 
     /// Returns the rows of blocks with the tasks that they belong to.
-    fn tasks(&self, asks: &Asks) -> PyResult<PySparkBatch> {
+    fn tasks(&self) -> PyResult<PySparkBatch> {
+        let asks = &self.asks;
         // `masks` has, per document, the bands of the blocks in which the document asks.
         let mut masks: BTreeMap<u32, u64> = BTreeMap::new();
         let (shelved, is_star) = match &self.rounds {

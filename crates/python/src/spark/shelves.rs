@@ -15,11 +15,12 @@ use minwise::cluster::{
     BlockLimits, BlockRow, Edge, JoinMember, JoinShelf, MemberState, PriorState, Ranked, ShelfMember,
     Standing, StarShelf, Visit, decide_round, name_keepers,
 };
+use minwise_engine::SHELF;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::batch::{PySparkBatch, batches, binary, bytes_at, column, integer, made};
-use super::block::{BlockTasks, SHELF, bit};
+use super::block::{BlockTasks, bit};
 use crate::error::OrRaise;
 
 /// Approximate upper bound of the pairs that a task lists. Each listed pair is a row of many columns, 150 bytes in all.

@@ -1,6 +1,5 @@
 //! The work of executors on documents and pairs: sketching, screening and exact comparison.
 
-use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -9,15 +8,15 @@ use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, Int8Builder, Int64Builder};
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Date32Type, TimestampMicrosecondType, TimestampNanosecondType};
 use arrow_array::{Array, BinaryArray, Float64Array, Int64Array, RecordBatch};
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::DataType;
 use minwise::candidate::Banding;
 use minwise::filter::{Filter, shuffle};
 use minwise::keep::{RankingInput, Ties};
 use minwise::shingle::Shingles;
 use minwise::verify::parity::{parity_into, words_for};
 use minwise::{Spec, WeightSpec};
+use minwise_corpus::written_values;
 use minwise_engine::audit::{Audit, audit_rank};
 use minwise_engine::weigh::FrequencyTable;
 use minwise_engine::{DocumentSet, KeepPolicy, Measure, Preparation, Prepared, WeightTables};
@@ -26,7 +25,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use super::batch::{PySparkBatch, batches, bytes_at, column, integer, made, numbered};
+use super::batch::{
+    CheckedBatch, PySparkBatch, batches, bytes_at, checked_batches, column, integer, made, numbered,
+};
 use super::plan::JobPlan;
 use super::rank::push_order;
 use super::texts::{SketchesOfText, TextRows, little_endian};
@@ -46,12 +47,15 @@ pub struct PySparkTask {
     shuffle: Option<Vec<usize>>,
 }
 
-/// Values of the column `kind`: the kind of a row's text. Texts that are null, too short or too long make no document.
+/// Values of the column `kind`: the kind of a row's text. Texts that are null, too short, too long or not
+/// UTF-8 make no document, and neither do records that the reader of files rejects.
 const WITH_SHINGLES: i8 = 0;
 const WITHOUT_SHINGLES: i8 = 1;
 const NULL: i8 = 2;
 const TOO_SHORT: i8 = 3;
 const TOO_LONG: i8 = 4;
+const INVALID: i8 = 5;
+const UNREADABLE: i8 = 6;
 
 #[pymethods]
 impl PySparkTask {
@@ -112,8 +116,8 @@ impl PySparkTask {
         given: bool,
         sketches: bool,
     ) -> PyResult<Vec<PySparkBatch>> {
-        let batches = batches(batch)?;
-        batches.iter().map(|batch| py.detach(|| self.sketch_batch(batch, given, sketches))).collect()
+        let all = checked_batches(batch)?;
+        all.iter().map(|batch| py.detach(|| self.sketch_batch(batch, given, sketches))).collect()
     }
 
     /// Returns only the rank keys and the fingerprints of rows.
@@ -209,17 +213,17 @@ impl PySparkTask {
 
     /// Returns the distinct shingles of all texts of a batch, each with the number of texts that have it.
     fn count(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<PySparkBatch> {
-        let all = batches(batch)?;
+        let all = checked_batches(batch)?;
         py.detach(|| {
             let spec = self.preparation.spec();
             let shingler = spec.shingler();
             let (mut shingles, mut gathered) = (Shingles::new(), vec![]);
-            for batch in &all {
-                let text = column(batch, "text")?;
-                for row in 0..batch.num_rows() {
-                    let Some(text) = arrow_text(text, row).filter(|text| !self.is_too_long(text)) else {
-                        continue;
-                    };
+            for checked in &all {
+                let text = column(&checked.batch, "text")?;
+                for row in 0..checked.batch.num_rows() {
+                    let text = arrow_text(text, row)
+                        .filter(|text| !self.is_too_long(text) && !checked.is_invalid(row));
+                    let Some(text) = text else { continue };
                     shingler.shingle_into(text, &mut shingles);
                     if shingler.refuses(shingles.units()) {
                         continue;
@@ -384,29 +388,28 @@ fn fingerprint(rank: &[u8], text: Option<&str>) -> i64 {
     hash.cast_signed()
 }
 
-/// Returns the value of a field as text, in the form in which keeper policies of the command read it: times become
-/// seconds since 1970.
-fn value_text(array: &dyn Array, row: usize) -> Option<Cow<'_, str>> {
-    if array.is_null(row) {
-        return None;
+/// Values of a field, which a keeper policy reads as texts.
+enum FieldValues<'a> {
+    Texts(&'a dyn Array),
+    /// Values of another type, written as the command writes those of a table.
+    Written(Vec<Option<String>>),
+}
+
+impl<'a> FieldValues<'a> {
+    fn of(array: &'a dyn Array) -> Self {
+        match array.data_type() {
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Dictionary(..) => {
+                Self::Texts(array)
+            }
+            _ => Self::Written(written_values(array)),
+        }
     }
-    let seconds = |micros: i64| {
-        let sign = if micros < 0 { "-" } else { "" };
-        let micros = micros.unsigned_abs();
-        Cow::Owned(format!("{sign}{}.{:06}", micros / 1_000_000, micros % 1_000_000))
-    };
-    match array.data_type() {
-        DataType::Timestamp(TimeUnit::Microsecond, _) => {
-            Some(seconds(array.as_primitive::<TimestampMicrosecondType>().value(row)))
+
+    fn get(&self, row: usize) -> Option<&str> {
+        match self {
+            Self::Texts(array) => arrow_text(*array, row),
+            Self::Written(values) => values[row].as_deref(),
         }
-        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-            Some(seconds(array.as_primitive::<TimestampNanosecondType>().value(row).div_euclid(1_000)))
-        }
-        DataType::Date32 => {
-            let days = i64::from(array.as_primitive::<Date32Type>().value(row));
-            Some(Cow::Owned((days * 86_400).to_string()))
-        }
-        _ => arrow_text(array, row).map(Cow::Borrowed),
     }
 }
 
@@ -436,14 +439,17 @@ impl Found {
 
 impl PySparkTask {
     fn is_too_long(&self, text: &str) -> bool {
-        self.plan.max_record.is_some_and(|most| text.len() as u64 > most)
+        text.len() as u64 > self.plan.max_record
     }
 
     /// Returns the rank key of each row; if `given` is true, the rows are references. A rank key has a byte that sorts
     /// references before inputs, then the words of the rankings, then the columns that order rows.
     fn rank_keys(&self, batch: &RecordBatch, given: bool) -> PyResult<BinaryArray> {
         let text = column(batch, "text")?;
-        let (values, order) = (numbered(batch, "v"), numbered(batch, "o"));
+        let order = numbered(batch, "o");
+        // The values of references are not read, because references come first anyway.
+        let values = if given { vec![] } else { numbered(batch, "v") };
+        let values: Vec<FieldValues<'_>> = values.into_iter().map(FieldValues::of).collect();
         let (mut keys, mut key) = (BinaryBuilder::new(), vec![]);
         for row in 0..batch.num_rows() {
             key.clear();
@@ -458,8 +464,7 @@ impl PySparkTask {
                 let mut values = values.iter();
                 for ranking in self.keep.rankings() {
                     let value =
-                        ranking.field().and_then(|_| values.next()).and_then(|array| value_text(*array, row));
-                    let value = value.as_deref();
+                        ranking.field().and_then(|_| values.next()).and_then(|values| values.get(row));
                     // As in the command, a row without text gets the last rank.
                     let rank = text.and_then(|_| ranking.rank(RankingInput { characters, value }));
                     let rank = rank.unwrap_or([u64::MAX; 2]);
@@ -480,8 +485,16 @@ impl PySparkTask {
         Ok(keys.finish())
     }
 
-    fn sketch_batch(&self, batch: &RecordBatch, given: bool, with_sketches: bool) -> PyResult<PySparkBatch> {
+    fn sketch_batch(
+        &self,
+        checked: &CheckedBatch,
+        given: bool,
+        with_sketches: bool,
+    ) -> PyResult<PySparkBatch> {
+        let batch = &checked.batch;
         let (text, ranks) = (column(batch, "text")?, self.rank_keys(batch, given)?);
+        // Only files have this column. It marks the records that their reader rejects.
+        let unreadable = batch.column_by_name("unreadable").map(AsArray::as_boolean);
         let mut room = Prepared::default();
         let mut row_words = vec![0; self.preparation.words()];
         let mut band_keys = vec![0; self.banding.bands()];
@@ -493,10 +506,12 @@ impl PySparkTask {
             content.append_value(fingerprint(ranks.value(row), text));
             sizes.append_value(text.map_or(0, str::len) as i64);
             let sketched = text
-                .filter(|text| !self.is_too_long(text))
+                .filter(|text| !self.is_too_long(text) && !checked.is_invalid(row))
                 .map(|text| self.preparation.sketch_keyed(text, &mut room, &mut row_words));
             let kind = match (text, &sketched) {
+                _ if unreadable.is_some_and(|marks| marks.value(row)) => UNREADABLE,
                 (None, _) => NULL,
+                (Some(_), None) if checked.is_invalid(row) => INVALID,
                 (Some(_), None) => TOO_LONG,
                 (_, Some(sketched)) if sketched.is_too_short => TOO_SHORT,
                 (_, Some(sketched)) if sketched.has_shingles => WITH_SHINGLES,

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from corpora import CORPORA, LARGE, STATED, Command, assert_same, check_second_reading, decided_by, rows_of
-from minwise.spark import _tasks, _verify, _work
+from minwise.spark import _results, _rounds, _settings, _shelves, _tasks, _verify, _work
 
 
 @pytest.fixture(scope="module")
@@ -64,16 +64,25 @@ def test_default_settings(classic: Any, command: Command, tmp_path: Path, name: 
     assert {row["id"] for row in result.kept.collect()} == {row["id"] for row in rows} - set(expected)
 
 
-@pytest.mark.parametrize("limits", [{}, {"_asking": 2, "_pairs": 10}], ids=["listed", "blocks"])
+@pytest.mark.parametrize(
+    "limits, many, cluster",
+    [({}, False, "star"), ({"_asking": 2, "_pairs": 10}, False, "star"), ({}, True, "star"), ({"_asking": 2, "_pairs": 10}, True, "components")],
+    ids=["listed", "blocks", "many", "components"],
+)
 def test_a_text_is_sent_once_to_each_task(
-    classic: Any, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limits: dict[str, int]
+    classic: Any, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limits: dict[str, int], many: bool, cluster: str
 ) -> None:
     """Each bucket of pairs is a task of its own, even with many more buckets than shuffle partitions.
 
-    Tasks write down their texts.
+    If `many` is true, the pairs are treated as too many to send their documents to every task. Tasks write down their
+    texts.
     """
     rows, notes = rows_of(CORPORA["family"]()), tmp_path / "notes"
-    expected, _ = command.dedup(rows)
+    expected, _ = command.dedup(rows, "--cluster", cluster)
+    for module in (_verify, _rounds) if many else ():
+        for name in ("FEW_PAIRS", "SMALL_PAIRS"):
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, 0)
     notes.mkdir()
     make, folder = _tasks.verifier, str(notes)
 
@@ -95,9 +104,9 @@ def test_a_text_is_sent_once_to_each_task(
         return note
 
     monkeypatch.setattr(_tasks, "verifier", verifier)
-    monkeypatch.setattr(_verify, "BUCKET_PAIRS", 20)
+    monkeypatch.setattr(_verify, "BUCKET_PAIRS", 200 if many else 20)
     df = classic.createDataFrame(rows).repartition(3)
-    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", _here=0, **limits)
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", cluster=cluster, _here=0, _rest=0, **limits)
     assert_same(decided_by(result), expected)
     sent: dict[tuple[int, int], list[str]] = {}
     pairs = 0
@@ -131,9 +140,9 @@ def test_a_job_that_was_killed_goes_on(
 
     monkeypatch.setattr(_work.Work, "_write", kill)
     with pytest.raises(Killed):
-        minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", _here=0)
+        minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", _here=0, _rest=0)
     monkeypatch.setattr(_work.Work, "_write", write)
-    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", _here=0)
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", _here=0, _rest=0)
     assert_same(decided_by(result), expected)
     # The steps `sketches`, `groups` and `texts` were done before; the rounds and the decisions were not.
     assert result.summary.steps_computed == result.summary.rounds + 1
@@ -148,11 +157,24 @@ def test_jobs_have_descriptions(classic: Any, tmp_path: Path, monkeypatch: pytes
         shown.append(context.getLocalProperty("spark.job.description"))
         return save(self, frame, name)
 
+    make = _tasks.checker
+
+    def checker(job: Any) -> Any:
+        shown.append(context.getLocalProperty("spark.job.description"))
+        return make(job)
+
+    def kept(self: Any) -> Any:
+        shown.append(context.getLocalProperty("spark.job.description"))
+        return self.decisions
+
     monkeypatch.setattr(_work.Work, "save", saved)
+    monkeypatch.setattr(_tasks, "checker", checker)
+    monkeypatch.setattr(_results.Result, "kept", property(kept))
     df = classic.createDataFrame(rows_of(["a b c d e f g", "a b c d e f g"]))
     context.setJobDescription("mine")
-    minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off")
-    assert shown == ["minwise: sketches", "minwise: decisions"]
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off")
+    result.write("output", str(tmp_path / "out"), "kept")
+    assert shown == ["minwise: check of an executor", "minwise: sketches", "minwise: decisions", "minwise: output"]
     assert context.getLocalProperty("spark.job.description") == "mine"
     context.setJobDescription(None)
 
@@ -184,6 +206,12 @@ def test_the_wrong_executors_are_one_clear_error(classic: Any, tmp_path: Path, m
     monkeypatch.setattr(_job, "__version__", "99.0")
     with pytest.raises(minwise.MinwiseError, match="executors have .*the driver has minwise 99.0"):
         minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off")
+    # The executors have the version of the driver, and compute another fingerprint of the spec.
+    job = _tasks.Job(json.dumps(_settings.plan({})))
+    fingerprint = _tasks._task(job).fingerprint()
+    assert _shelves.check_executors(classic, job, minwise.__version__, fingerprint)["version"] == minwise.__version__
+    with pytest.raises(minwise.MinwiseError, match=f"executors have another spec, and the driver has minwise {minwise.__version__}"):
+        _shelves.check_executors(classic, job, minwise.__version__, fingerprint + 1)
 
 
 def test_every_task_checks_its_version(tmp_path: Path) -> None:
@@ -220,15 +248,26 @@ def test_a_second_reading_makes_the_same_rank_keys(classic: Any, tmp_path: Path)
     check_second_reading(classic, tmp_path / "work")
 
 
-@pytest.mark.parametrize("limits", [{}, {"_here": 0}], ids=["driver", "tasks"])
-def test_texts_that_are_no_utf_8_are_repaired(classic: Any, tmp_path: Path, limits: dict[str, int]) -> None:
-    """Texts with invalid UTF-8 are repaired, because Spark does not check the bytes of a text."""
-    rows = [(b"one text of six words here " + bad, number) for number, bad in enumerate((b"\xff", b"\xfe", b"\xc3\x28", b"ok"))]
-    df = classic.createDataFrame(rows, "bytes binary, row bigint").selectExpr("cast(bytes as string) as text", "row")
-    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), audit="off", **limits)
-    expected = minwise.dedup([text.decode("utf-8", "replace") for text, _ in rows])
-    assert result.summary.removed == expected.summary.removed > 0
-    assert [row["row"] for row in result.kept.orderBy("row").collect()] == [row for row, stays in enumerate(expected.kept_mask) if stays]
+@pytest.mark.parametrize("limits", [{}, {"_here": 0}, {"_driver": 0}], ids=["driver", "tasks", "cluster"])
+def test_texts_that_are_no_utf_8_are_rejected(classic: Any, command: Command, tmp_path: Path, limits: dict[str, int]) -> None:
+    """Rows whose text is not UTF-8 are rejected, as the command rejects them. Spark does not check the bytes of a text."""
+    ends = (b"\xff", b"ok", b"\xfe", b"\xc3\x28", b"ok", b"so", b"ok")
+    rows = [(b"one text of twelve words that stand here and end in " + end, number) for number, end in enumerate(ends)]
+    df = classic.createDataFrame(rows, "bytes binary, row bigint").selectExpr("cast(bytes as string) as text", "cast(row as string) as id", "row")
+    df.write.parquet(str(tmp_path / "in"))
+    out, rejected = tmp_path / "out.parquet", tmp_path / "rejected.jsonl"
+    words = ["--shingle", "words:1", "--output", out, "--rejects", rejected]
+    command("dedup", tmp_path / "in", *words)
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), shingle="words:1", audit="off", **limits)
+    assert result.summary.removed == 2 and result.summary.rejected == 3
+    assert {row["id"] for row in result.kept.collect()} == set(pq.read_table(out)["id"].to_pylist()) == {"1", "5"}
+    reasons = {record["id"]: record["reason"] for record in map(json.loads, rejected.read_text().splitlines())}
+    assert {row["id"]: row["reason"] for row in result.rejects.collect()} == reasons == dict.fromkeys("023", "invalid_utf8")
+    # `max_df` does not count them either.
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "max-df"), shingle="words:1", audit="off", max_df=3, **limits)
+    out, words[3] = tmp_path / "out-max-df.parquet", tmp_path / "out-max-df.parquet"
+    command("dedup", tmp_path / "in", *words[:4], "--max-df", 3)
+    assert {row["id"] for row in result.kept.collect()} == set(pq.read_table(out)["id"].to_pylist())
 
 
 def test_arrow_batches_are_cut_by_bytes(classic: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,8 +323,12 @@ print(json.dumps([tuple(row) for row in result.decisions.collect()]))
 """
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("limits", [{}, {"_here": 0}, {"_driver": 0}], ids=["here", "tasks", "cluster"])
+@pytest.mark.java
+@pytest.mark.parametrize(
+    "limits",
+    [pytest.param({}, marks=pytest.mark.long), {"_here": 0}, pytest.param({"_driver": 0}, marks=pytest.mark.long)],
+    ids=["here", "tasks", "cluster"],
+)
 def test_spark_connect(command: Command, tmp_path: Path, limits: dict[str, int]) -> None:
     rows = rows_of(CORPORA["articles"]())
     expected, _ = command.dedup(rows)
@@ -334,15 +377,22 @@ def test_tasks_stay_below_one_gib(classic: Any, tmp_path: Path, name: str, limit
     assert max(peaks.values()) < 1 << 30
 
 
-def test_spark_submit_runs_the_program() -> None:
-    """spark-submit runs the file and passes the options after it to the program."""
+@pytest.mark.java
+def test_spark_submit_runs_the_program(command: Command, tmp_path: Path) -> None:
+    """spark-submit runs a job with the file of the program, and passes it the options after the file."""
     from minwise.spark import submit
 
-    words = [str(Path(sys.executable).parent / "spark-submit"), submit.__file__, "--help"]
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120)
+    rows = rows_of(CORPORA["articles"]())
+    expected, _ = command.dedup(rows)
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet")
+    words = [str(Path(sys.executable).parent / "spark-submit"), "--master", "local[2]", "--conf", "spark.ui.enabled=false", submit.__file__]
+    words += ["--input", tmp_path / "in.parquet", "--output", tmp_path / "out", "--work", tmp_path / "work", "--order-by", "row", "--text-field", "text"]
+    # A session on Sail in this process sets variables with which Spark would start a client of Connect.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SPARK_", "PYSPARK_"))}
+    environment |= {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    done = subprocess.run([*map(str, words)], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    assert "--order-by" in done.stdout
+    assert set(pq.read_table(tmp_path / "out")["id"].to_pylist()) == {row["id"] for row in rows} - set(expected)
 
 
 def test_spark_reads_compressed_outputs(classic: Any, command: Command, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import minwise
 import minwise.spark
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from corpora import CORPORA, Command, assert_same, decided_by, rows_of
 from minwise._minwise import (
@@ -21,12 +22,16 @@ from minwise._minwise import (
     SparkRounds,
     SparkTask,
     spark_ask,
+    spark_group,
+    spark_group_here,
     spark_name,
     spark_settle,
+    spark_sort,
     spark_wait,
 )
 from minwise.spark import _settings
 from minwise.spark._rounds import ClusterRounds
+from minwise.spark._shelves import LARGEST, wrapped
 
 #: A limit with which the driver takes no shelves, so that tasks choose the pairs.
 CLUSTER = {"_driver": 0}
@@ -122,6 +127,52 @@ def world(seed: int) -> tuple[pa.Table, pa.Table, dict[tuple[bytes, bytes], floa
     columns = [pa.array(column, kind) for column, kind in zip(zip(*shelves), (pa.int64(), pa.int64(), pa.binary()))]
     copied = [pa.array([pair[at] for pair in copies], pa.binary()) for at in range(2)]
     return pa.table(columns, ["band", "key", "rank"]), pa.table(copied, ["rank", "other"]), similar, source.choice([1, 2, 5, 1000])
+
+
+@pytest.mark.parametrize("parts", [1, 9])
+@pytest.mark.parametrize("batches", [1, 3])
+def test_the_driver_groups_as_tasks_do(parts: int, batches: int) -> None:
+    """The driver finds the same copies, shelves and counts as tasks, which get packed entries."""
+    source = random.Random(47)
+    rows: list[dict[str, Any]] = []
+    for number in range(300):
+        kind = source.choice([0, 0, 0, 0, 1, 2, 3, 4, 5, 6])
+        equality = source.randrange(1_000, 1_120).to_bytes(16, "big") if kind == 1 else source.randrange(60).to_bytes(16, "big")
+        # Equal documents have the same band keys.
+        keys = random.Random(equality)
+        rows.append({
+            "rank": source.randbytes(source.randrange(1, 4)) if number % 50 == 0 else number.to_bytes(3, "big"),
+            "id": source.choice([None, f"d{number}", f"d{number % 40}"]),
+            "given": source.random() < 0.1,
+            "kind": kind,
+            "equality": equality if kind <= 1 else None,
+            "content": source.randrange(-(2**63), 2**63),
+            "keys": b"".join(keys.randrange(9).to_bytes(8, "little") for _ in range(4)) if kind == 0 else None,
+        })  # fmt: skip
+    source.shuffle(rows)
+    kinds = {"rank": pa.binary(), "id": pa.string(), "given": pa.bool_(), "kind": pa.int8(), "equality": pa.binary(), "content": pa.int64(), "keys": pa.binary()}
+    whole = table(rows, **kinds)
+    packed = pa.concat_tables(pa.table(pa.record_batch(spark_sort(whole.slice(at * 100, 100) if batches > 1 else whole, parts))) for at in range(batches))
+    found: list[dict[str, Any]] = []
+    for part in set(packed["part"].to_pylist()):
+        own = packed.filter(pc.equal(packed["part"], part)).select(["rows"])
+        found += pa.table(pa.record_batch(spark_group(part, parts, own))).to_pylist()
+
+    def counts(rows: list[dict[str, Any]]) -> dict[int, int]:
+        sums: dict[int, int] = {}
+        for row in rows:
+            if row["what"] == 0:
+                key, before = row["key"], sums.get(row["key"], 0)
+                sums[key] = max(before, row["number"]) if key == LARGEST else before + row["number"]
+        return {key: wrapped(number) for key, number in sums.items()}
+
+    here = pa.table(pa.record_batch(spark_group_here(whole))).to_pylist()
+    assert counts(here) == counts(found)
+
+    def others(rows: list[dict[str, Any]]) -> list[str]:
+        return sorted(str(row) for row in rows if row["what"])
+
+    assert others(here) == others(found) and len({row["what"] for row in here}) == 3
 
 
 #: A task without a filter, so that sketches rule out no pair.

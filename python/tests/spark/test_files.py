@@ -60,6 +60,8 @@ def test_files(sail: Any, command: Command, tmp_path: Path, keep: str) -> None:
     assert_same(decided_by(result), expected)
     summary = json.loads((report / "summary.json").read_text(encoding="utf-8"))
     assert_same_summary(result.summary, summary)
+    # The first reading has counted the rejected records.
+    assert result.summary.rejected == 1 and result._work.counts("rejected") is None
     rejects = result.rejects.collect()
     assert [(row["reason"], "JSON" in row["message"]) for row in rejects] == [("invalid_json", True)]
     written = sorted(path.relative_to(theirs) for path in theirs.rglob("*") if path.is_file())
@@ -77,7 +79,10 @@ def test_files_against_others(sail: Any, command: Command, tmp_path: Path) -> No
     old, new = command.write(rows[:40]), command.write(rows[40:])
     report, theirs, ours = tmp_path / "report", tmp_path / "theirs", tmp_path / "ours"
     command("dedup", new, "--against", old, "--output", f"{theirs}/", "--report", report)
+    with old.open("a") as lines:
+        lines.write("{ this is no record\n")
     result = minwise.spark.dedup_files(sail, [new], ours, work=str(tmp_path / "work"), against=[old])
+    assert (result.summary.reference, result.summary.reference_rejected, result.summary.read) == (40, 1, 50)
     expected = {line.split("\t")[0]: line.split("\t")[1] for line in (report / "pairs.tsv").read_text().splitlines()}
     assert {id: of for id, (of, _) in decided_by(result).items()} == expected
     assert (ours / new.name).read_bytes() == (theirs / new.name).read_bytes()

@@ -160,6 +160,49 @@ def test_columns_of_rows_come_back_as_they_were(sail: Any, tmp_path: Path) -> No
     assert annotated == {"x": (None, None), "y": ("x", 1.0), "z": (None, None)}
 
 
+def test_columns_that_are_added_must_be_new(sail: Any, tmp_path: Path) -> None:
+    from minwise.spark import __main__ as program
+
+    for name in ("similarity", "Duplicate_of"):
+        df = sail.createDataFrame([("to be or not to be", 1, 0.5)], f"text string, row long, {name} double")
+        work = tmp_path / name
+        result = minwise.spark.dedup(df, text="text", order_by="row", work=str(work), audit="off")
+        assert result.kept.columns == df.columns
+        with pytest.raises(minwise.SettingError, match=f"`annotated`: the input has a column `{name}`"):
+            _ = result.annotated
+        # The program raises the error before it computes anything.
+        df.write.parquet(str(tmp_path / f"{name}.parquet"))
+        words = ["--input", tmp_path / f"{name}.parquet", "--output", tmp_path / "out", "--work", tmp_path / "program", "--order-by", "row", "--annotate"]
+        with pytest.raises(minwise.SettingError, match=f"`annotated`: the input has a column `{name}`"):
+            program._run(program.parser().parse_args([str(word) for word in words]), sail)
+        assert not (tmp_path / "program").exists()
+
+
+@pytest.mark.parametrize("keep", ["priority:n=2,1", "priority:small=0.5,3", "priority:d=2.50", "newest:n", "newest:year", "priority:truth=true", "priority:whole=3"])
+def test_values_of_tables_are_those_of_the_command(sail: Any, command: Command, tmp_path: Path, keep: str) -> None:
+    """The command writes a whole number of a column of floating-point numbers without a point, and Spark with one."""
+    source = random.Random(43)
+    rows = rows_of(generated(80))
+    numbers = [source.choice([None, 0.5, 1.0, 2.0, 3.0, 1e10, float("nan")]) for _ in rows]
+    table = pa.table({
+        **{name: [row[name] for row in rows] for name in ("id", "text", "row")},
+        "n": pa.array(numbers, pa.float64()),
+        "small": pa.array(numbers, pa.float32()),
+        "d": pa.array([source.choice([None, decimal.Decimal("2.50"), decimal.Decimal("3.00")]) for _ in rows], pa.decimal128(6, 2)),
+        # As years, these numbers are far apart; as seconds since 1970, all of them are in one hour.
+        "year": pa.array([source.choice([1969.0, 2024.0, 86400.5, 2030.5]) for _ in rows], pa.float64()),
+        "truth": pa.array([source.choice([None, True, False]) for _ in rows]),
+        "whole": pa.array([source.randrange(5) for _ in rows], pa.int16()),
+    })  # fmt: skip
+    # Spark writes small decimals as integers, too. The command refuses others.
+    pq.write_table(table, tmp_path / "in.parquet", store_decimal_as_integer=True)
+    command("dedup", tmp_path / "in.parquet", "--output", tmp_path / "out.parquet", "--keep", keep)
+    df = sail.read.parquet(str(tmp_path / "in.parquet"))
+    result = minwise.spark.dedup(df, text="text", order_by="row", keep=keep, work=str(tmp_path / "work"))
+    kept = set(pq.read_table(tmp_path / "out.parquet")["id"].to_pylist())
+    assert {row["id"] for row in result.kept.collect()} == kept and len(kept) < len(rows)
+
+
 @pytest.mark.parametrize("keep", ["newest:time", "oldest:time", "newest:day"])
 def test_times_without_a_zone_are_those_of_the_command(sail: Any, command: Command, tmp_path: Path, keep: str) -> None:
     source = random.Random(31)

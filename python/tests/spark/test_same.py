@@ -13,15 +13,20 @@ from corpora import CORPORA, Command, assert_same, decided_by, rows_of
 from minwise.spark import _rounds, _work
 
 
-@pytest.mark.parametrize("limits", [{}, {"_here": 0}], ids=["driver", "tasks"])
+@pytest.mark.parametrize("limits", [{}, {"_here": 0}, {"_here": 0, "_rest": 0}], ids=["driver", "both", "tasks"])
 @pytest.mark.parametrize("name", CORPORA)
 def test_default_settings(sail: Any, command: Command, tmp_path: Path, name: str, limits: dict[str, int]) -> None:
-    """The driver compares the pairs of a small input, and tasks those of a larger one."""
+    """The driver compares the pairs of a small input, and tasks those of a larger one. The driver compares the pairs of
+    later rounds if they are few.
+    """
     rows = rows_of(CORPORA[name]())
     expected, summary = command.dedup(rows)
     df = sail.createDataFrame(rows)
     result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), **limits)
+    rounds = {path.name for path in (tmp_path / "work").glob("round-*-similar")}
     assert (tmp_path / "work/texts").exists() == ("_here" in limits)
+    by_tasks = 0 if "_here" not in limits else result.summary.rounds if "_rest" in limits else min(result.summary.rounds, 1)
+    assert len(rounds) == by_tasks
     assert_same(decided_by(result), expected)
     assert result.summary.removed == len(expected)
     assert result.kept.count() == len(rows) - len(expected)
@@ -50,8 +55,8 @@ def test_the_driver_opens_the_files_of_small_tables(
     df = sail.createDataFrame(rows, "id string, row long, score string, text string")
     expected, opened, files = command.dedup(rows, "--keep", keep)[0], [], _work.Work.files
 
-    def noted(self: Any, name: str, schema: Any) -> list[str]:
-        opened.append(files(self, name, schema))
+    def noted(self: Any, name: str, schema: Any, most: int | None = None) -> list[str]:
+        opened.append(files(self, name, schema, most))
         return opened[-1]
 
     settings: dict[str, Any] = {"text": "text", "order_by": "row", "audit": "off", "keep": keep}

@@ -12,6 +12,8 @@ from typing import Any
 
 import minwise
 import minwise.spark
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from corpora import Command, assert_same, chains, decided_by, family, forms, generated, rows_of
 from minwise.spark import _settings
@@ -74,10 +76,25 @@ SETTINGS: list[tuple[dict[str, Any], list[str]]] = [
 ]  # fmt: skip
 
 
+#: Limits with which the driver compares all pairs, or tasks do: pairs of small shelves as a list, and those of large
+#: shelves as blocks.
+LIMITS = pytest.mark.parametrize("limits", [{}, {"_here": 0, "_rest": 0, "_asking": 2, "_pairs": 3}], ids=["driver", "tasks"])
+
+
+def check_tasks(work: Path, limits: dict[str, int], given: dict[str, Any]) -> None:
+    """Checks that tasks have compared all pairs if `limits` demand this, and the driver otherwise."""
+    tables = {path.name for path in work.iterdir()}
+    assert ("texts" in tables) == bool(limits or given.get("cluster") == "components")
+    # Tasks have screened pairs and blocks. With a tiny `max_df`, no pair is left.
+    assert not limits or given.get("max_df") in (1, 0.00005) or any(name.endswith("-screened") for name in tables)
+
+
+@LIMITS
 @pytest.mark.parametrize("given, words", SETTINGS, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
-def test_setting(sail: Any, command: Command, tmp_path: Path, mixed: Any, given: Any, words: Any) -> None:
+def test_setting(sail: Any, command: Command, tmp_path: Path, mixed: Any, given: Any, words: Any, limits: dict[str, int]) -> None:
     expected, _ = command.dedup(mixed, *words)
-    result = minwise.spark.dedup(frame(sail, mixed), text="text", order_by="row", work=str(tmp_path / "work"), **given)
+    result = minwise.spark.dedup(frame(sail, mixed), text="text", order_by="row", work=str(tmp_path / "work"), **given, **limits)
+    check_tasks(tmp_path / "work", limits, given)
     assert expected
     assert_same(decided_by(result), expected)
 
@@ -126,13 +143,34 @@ OF_TEXTS: list[tuple[dict[str, Any], list[str]]] = [
 ]  # fmt: skip
 
 
+@LIMITS
 @pytest.mark.parametrize("given, words", OF_TEXTS, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
-def test_setting_of_texts(sail: Any, command: Command, tmp_path: Path, given: Any, words: Any) -> None:
+def test_setting_of_texts(sail: Any, command: Command, tmp_path: Path, given: Any, words: Any, limits: dict[str, int]) -> None:
     rows = marked()
     expected, _ = command.dedup(rows, *words)
     assert expected != command.dedup(rows)[0]
-    result = minwise.spark.dedup(sail.createDataFrame(rows), text="text", order_by="row", work=str(tmp_path / "work"), **given)
+    result = minwise.spark.dedup(sail.createDataFrame(rows), text="text", order_by="row", work=str(tmp_path / "work"), **given, **limits)
+    check_tasks(tmp_path / "work", limits, given)
     assert_same(decided_by(result), expected)
+
+
+def test_the_largest_record_is_that_of_the_command(sail: Any, command: Command, tmp_path: Path) -> None:
+    """A text of exactly `max_record` bytes is read, and a text of one byte more is rejected, as the command does with the
+    rows of a table. The default is that of the command.
+    """
+    assert _settings.plan({})["max_record"] == 1 << 30 and _settings.plan({"max_record": "1KiB"})["max_record"] == 1024
+    text = "to be or not to be, that is the quéstion".ljust(60, "x")
+    size = len(text.encode())
+    rows = rows_of([text, text, text + "y", text + "y", "a short text of six words"])
+    source = tmp_path / "in.parquet"
+    pq.write_table(pa.Table.from_pylist(rows), source)
+    for most in (size, size - 1):
+        out = tmp_path / f"out-{most}.parquet"
+        command("dedup", source, "--output", out, "--max-record", most)
+        df = sail.read.parquet(str(source))
+        result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / str(most)), max_record=most)
+        assert {row["id"] for row in result.kept.collect()} == set(pq.read_table(out)["id"].to_pylist()), most
+        assert {(row["id"], row["reason"]) for row in result.rejects.collect()} == {(row["id"], "too_large") for row in rows if len(row["text"].encode()) > most}
 
 
 def test_every_supported_setting_is_compared_with_the_command() -> None:
@@ -167,6 +205,17 @@ def test_against(sail: Any, command: Command, tmp_path: Path, mixed: Any, cluste
     assert_same(decided_by(result), expected)
 
 
+@pytest.mark.parametrize("max_df", [20, 0.05])
+def test_max_df_counts_references(sail: Any, command: Command, tmp_path: Path, mixed: Any, max_df: float) -> None:
+    """`max_df` counts the documents of the references, too."""
+    references, inputs = mixed[::3], [row for at, row in enumerate(mixed) if at % 3]
+    expected, _ = command.dedup(inputs, "--against", command.write(references), "--max-df", max_df)
+    assert expected != command.dedup(inputs, "--against", command.write(references))[0]
+    given: dict[str, Any] = {"against": frame(sail, references), "max_df": max_df}
+    result = minwise.spark.dedup(frame(sail, inputs), text="text", order_by="row", work=str(tmp_path / "work"), **given)
+    assert_same(decided_by(result), expected)
+
+
 def test_a_copy_of_a_later_reference_is_decided_once(sail: Any, command: Command, tmp_path: Path) -> None:
     words = [f"w{number}" for number in range(100)]
     first, second = ["a", *words, "b"], ["c", *words, "d"]
@@ -179,7 +228,8 @@ def test_a_copy_of_a_later_reference_is_decided_once(sail: Any, command: Command
     assert_same(decided_by(result), expected)
 
 
-def test_ignore_text(sail: Any, command: Command, tmp_path: Path) -> None:
+@LIMITS
+def test_ignore_text(sail: Any, command: Command, tmp_path: Path, limits: dict[str, int]) -> None:
     rows = rows_of(forms(150, shared=100, own=10))
     form = " ".join(f"f{number}" for number in range(100))
     path = command.write([{"id": "form", "text": form}])
@@ -187,7 +237,8 @@ def test_ignore_text(sail: Any, command: Command, tmp_path: Path) -> None:
     expected, _ = command.dedup(rows, "--ignore-text", path)
     assert set(expected) != set(plain)
     df = sail.createDataFrame(rows)
-    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), ignore_text=[form])
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), ignore_text=[form], **limits)
+    assert (tmp_path / "work/texts").exists() == bool(limits)
     assert_same(decided_by(result), expected)
 
 
@@ -220,13 +271,15 @@ def test_what_tasks_load_is_bounded(
         minwise.spark.dedup(df, work=str(tmp_path / "f"), ignore_text=sail.createDataFrame([(long,)], "text string"), **settings)
 
 
-def test_tf_idf_with_a_table(sail: Any, command: Command, tmp_path: Path, mixed: Any) -> None:
+@LIMITS
+def test_tf_idf_with_a_table(sail: Any, command: Command, tmp_path: Path, mixed: Any, limits: dict[str, int]) -> None:
     table = tmp_path / "table"
     command("weights", command.write(mixed), "-o", table)
     expected, _ = command.dedup(mixed, "--weight", "tf-idf", "--weights", table)
     result = minwise.spark.dedup(
-        frame(sail, mixed), text="text", order_by="row", work=str(tmp_path / "work"), weight="tf-idf", weights=table
+        frame(sail, mixed), text="text", order_by="row", work=str(tmp_path / "work"), weight="tf-idf", weights=table, **limits
     )
+    check_tasks(tmp_path / "work", limits, {})
     assert expected
     assert_same(decided_by(result), expected)
 
@@ -241,11 +294,13 @@ def test_a_large_table_of_weights_is_refused(sail: Any, command: Command, tmp_pa
     assert "sample" in (raised.value.hint or "") and not (tmp_path / "work").exists()
 
 
-def test_null_and_rejects(sail: Any, command: Command, tmp_path: Path, mixed: Any) -> None:
+@LIMITS
+def test_null_and_rejects(sail: Any, command: Command, tmp_path: Path, mixed: Any, limits: dict[str, int]) -> None:
     rows = [dict(row, text=None) if at % 20 == 3 else dict(row, text="few words") if at % 20 == 5 else row for at, row in enumerate(mixed)]
     df = frame(sail, rows)
     expected, summary = command.dedup(rows, "--short", "reject", "--keep", "shortest")
-    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "a"), short="reject", keep="shortest")
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "a"), short="reject", keep="shortest", **limits)
+    check_tasks(tmp_path / "a", limits, {})
     assert_same(decided_by(result), expected)
     assert result.summary.nulls == summary["nulls"] > 0
     rejects = result.rejects.collect()

@@ -5,8 +5,10 @@ the command.
 from __future__ import annotations
 
 import json
+import logging
 import random
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import minwise.spark
@@ -15,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from corpora import LARGE, STATED, Command, assert_same, decided_by, family, forms, one_shelf, rows_of
 from minwise.spark import _settings, _tasks, _verify, _work
+from pyspark.errors import UnsupportedOperationException
 
 BLOCKS = {"_asking": 4, "_pairs": 2_000}
 
@@ -26,7 +29,7 @@ def check(spark: Any, command: Command, work: Path, texts: list[str], **given: A
     source = work.with_suffix(".parquet")
     pq.write_table(pa.Table.from_pylist(rows), source, row_group_size=10_000)
     df = spark.read.parquet(str(source))
-    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(work), audit="off", _here=0, **given)
+    result = minwise.spark.dedup(df, text="text", order_by="row", work=str(work), audit="off", _here=0, _rest=0, **given)
     assert_same(decided_by(result), expected)
     counts: dict[str, Any] = result.summary.as_dict()
     print(len(texts), {name: counts[name] for name in ("rounds", "candidates", "compared", "largest_shelf")}, summary["candidates"])
@@ -125,6 +128,30 @@ def test_buckets_are_cut_by_the_number_of_pairs(sail: Any, tmp_path: Path, monke
     # Each bucket also has the text of the last document.
     pairs = [number - 1 for number, _ in found]
     assert len(pairs) == 7 and sum(pairs) == 199 and max(pairs) == 30 and min(pairs[:-1]) >= 29
+
+
+def test_only_missing_calls_are_worked_around(caplog: pytest.LogCaptureFixture) -> None:
+    """If the engine lacks the call that chooses the tasks of buckets, rows are returned as they are, and a note is logged.
+    Another error is raised.
+    """
+
+    class Rows:
+        def __init__(self, error: Exception) -> None:
+            self.error = error
+
+        def repartitionById(self, buckets: int, column: str) -> Any:
+            raise self.error
+
+    for error in (AttributeError("repartitionById"), UnsupportedOperationException("direct shuffle")):
+        work: Any = SimpleNamespace(numbers_tasks=None)
+        rows = Rows(error)
+        with caplog.at_level(logging.INFO, logger="minwise.spark"):
+            assert _verify.in_tasks(work, rows, 3) is rows and work.numbers_tasks is False
+        assert str(error) in caplog.messages[-1]
+    work = SimpleNamespace(numbers_tasks=None)
+    with pytest.raises(ConnectionError):
+        _verify.in_tasks(work, Rows(ConnectionError("lost")), 3)
+    assert work.numbers_tasks is None
 
 
 @pytest.mark.long

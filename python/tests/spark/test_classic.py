@@ -251,12 +251,12 @@ def test_a_second_reading_makes_the_same_rank_keys(classic: Any, tmp_path: Path)
 @pytest.mark.parametrize("limits", [{}, {"_here": 0}, {"_driver": 0}], ids=["driver", "tasks", "cluster"])
 def test_texts_that_are_no_utf_8_are_rejected(classic: Any, command: Command, tmp_path: Path, limits: dict[str, int]) -> None:
     """Rows whose text is not UTF-8 are rejected, as the command rejects them. Spark does not check the bytes of a text."""
-    ends = (b"\xff", b"ok", b"\xfe", b"\xc3\x28", b"ok", b"so", b"ok")
+    ends = (b"\xff", b"ok", b"\xfe", b"\xc3\x28", b"ok", b"no other words than these nine are no copy", b"ok")
     rows = [(b"one text of twelve words that stand here and end in " + end, number) for number, end in enumerate(ends)]
     df = classic.createDataFrame(rows, "bytes binary, row bigint").selectExpr("cast(bytes as string) as text", "cast(row as string) as id", "row")
     df.write.parquet(str(tmp_path / "in"))
-    out, rejected = tmp_path / "out.parquet", tmp_path / "rejected.jsonl"
-    words = ["--shingle", "words:1", "--output", out, "--rejects", rejected]
+    out, rejected = tmp_path / "out.parquet", tmp_path / "report/rejects.jsonl"
+    words = ["--shingle", "words:1", "--output", out, "--report", rejected.parent]
     command("dedup", tmp_path / "in", *words)
     result = minwise.spark.dedup(df, text="text", order_by="row", work=str(tmp_path / "work"), shingle="words:1", audit="off", **limits)
     assert result.summary.removed == 2 and result.summary.rejected == 3

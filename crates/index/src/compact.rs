@@ -9,7 +9,7 @@ use crate::index::Index;
 use crate::postings::{self, PREFIXES, Posting, PostingRow};
 use crate::progress::{Reached, go_on};
 use crate::sets::SetReader;
-use crate::store::{Change, IndexCounts, KeyspaceName};
+use crate::store::{Change, IndexCounts, KeyspaceName, View};
 
 /// Number of prefixes of postings that are merged per change. Other threads may write between two changes.
 const PREFIXES_PER_CHANGE: u32 = 1 << 10;
@@ -54,21 +54,11 @@ impl Index {
         Ok(live)
     }
 
-    /// Reports whether [`compact`](Self::compact) can make the index smaller.
-    ///
-    /// The storage engine keeps the newest changes in a journal until the journal reaches 64 MB. If a smaller
-    /// journal is larger than all other files together, compaction would copy most of the journal to other
-    /// files and free little disk space. [`rewrite`](Self::rewrite) makes such an index smaller.
-    ///
-    /// # Errors
-    /// Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the operating system reports an error.
-    pub fn is_worth_compacting(&self) -> Result<bool> {
-        let (journal, rest) = self.store.disk_bytes()?;
-        Ok(frees_room(journal, rest))
-    }
-
     /// Merges the posting rows of many changes, and drops the postings of removed documents. If documents
     /// were removed, `compact` also counts the document frequencies again.
+    ///
+    /// The journal of the storage engine, of up to 64 MB, stays and can hold data of removed documents.
+    /// [`rewrite`](Self::rewrite) leaves neither, but closes the index.
     ///
     /// Other threads can check texts during a compaction. A change waits only until the current part is
     /// merged.
@@ -139,12 +129,29 @@ impl Index {
     /// Counts the document frequencies of shingles again, over all existing documents.
     pub(crate) fn count_again(&self, removed: u64, observer: &dyn Observer) -> Result<()> {
         let view = self.store.view();
-        let end = view.state()?.next;
+        let counted = view.state()?;
+        let table = self.frequencies_of_all(&view, &counted, observer)?;
+        let mut writer = self.write();
+        let mut state = IndexCounts { counted: counted.next, ..writer.state };
+        state.sequence += 1;
+        state.removed = state.removed.saturating_sub(removed);
+        let mut change = self.store.change();
+        self.put_frequencies(&mut change, &table)?;
+        self.acknowledge(&mut writer, change, state, PendingCounts::Dropped)
+    }
+
+    /// Returns the document frequencies of the shingles of all existing documents.
+    pub(crate) fn frequencies_of_all(
+        &self,
+        view: &View<'_>,
+        state: &IndexCounts,
+        observer: &dyn Observer,
+    ) -> Result<CommonFrequencies> {
         let mut table = CommonFrequencies::default();
         let (mut documents, mut shingles) = (0, vec![]);
-        let mut reader = SetReader::new(self, &view);
-        for number in 0..end {
-            if let Some(record) = self.record(&view, number)? {
+        let mut reader = SetReader::new(self, view);
+        for number in 0..state.next {
+            if let Some(record) = self.record(view, number)? {
                 shingles.extend_from_slice(reader.read(number, &record)?.as_slice());
                 documents += 1;
             }
@@ -154,23 +161,8 @@ impl Index {
                 shingles.clear();
             }
         }
-        let table = if documents == 0 { table } else { table.with(documents, shingles) };
-        let mut writer = self.write();
-        let mut state = IndexCounts { counted: end, ..writer.state };
-        state.sequence += 1;
-        state.removed = state.removed.saturating_sub(removed);
-        let mut change = self.store.change();
-        self.put_frequencies(&mut change, &table)?;
-        self.acknowledge(&mut writer, change, state, PendingCounts::Dropped)
+        Ok(if documents == 0 { table } else { table.with(documents, shingles) })
     }
-}
-
-/// Journal size in bytes from which the storage engine begins a new journal when it writes rows to files.
-const JOURNAL_BYTES: u64 = 64_000_000;
-
-/// Reports whether compaction frees disk space, given the bytes of the journal and of all other files.
-fn frees_room(journal: u64, rest: u64) -> bool {
-    journal > JOURNAL_BYTES || rest > journal
 }
 
 /// Replaces the rows with `keys` by one row with `postings`, or by no row if there are no postings.
@@ -189,16 +181,5 @@ fn replace_rows(
     }
     if let Some(key) = last {
         change.put(space, key, postings::encode(&postings));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_large_journal_or_large_files_are_worth_it() {
-        let found = [(7_000, 0), (7_000, 7_001), (60_000_000, 50_000_000), (70_000_000, 0), (0, 0)];
-        assert_eq!(found.map(|(journal, rest)| frees_room(journal, rest)), [false, true, false, true, false]);
     }
 }

@@ -6,7 +6,7 @@
 //! | `lock` | the process that has the index open; empty after the index was closed | when it is opened and closed |
 //! | `acknowledged` | the number of the last change that was acknowledged | with every change |
 //! | `store/` | all other data, in the files of the storage engine | with every change |
-//! | `repair/`, `store-before-repair/` | the new index of a repair, and the store that it replaces | while a repair runs |
+//! | `repair/`, `store-before-repair/` | the new index of a repair or a rewrite, and the store that it replaces | while a repair or a rewrite runs |
 //!
 //! When an index is created, the header is written last, so a folder with a header is a complete index. No
 //! change is acknowledged before the header is written, so the next attempt to create the index may remove
@@ -201,7 +201,7 @@ impl Folder {
         self.path.join("store-before-repair")
     }
 
-    /// Returns the folder in which a repair creates the new index.
+    /// Returns the folder in which a repair or a rewrite creates the new index.
     pub(crate) fn room_for_repair(&self) -> PathBuf {
         self.path.join("repair")
     }
@@ -218,7 +218,7 @@ impl Folder {
 
     /// Removes the files of a repair, which may have been interrupted anywhere. If the new store is not in
     /// its place, the old store is moved back.
-    fn end_repair(&self) -> Result<()> {
+    pub(crate) fn end_repair(&self) -> Result<()> {
         let (store, replaced) = (self.store(), self.replaced());
         if replaced.exists() && !store.exists() {
             fs::rename(&replaced, &store).map_err(|error| Error::io("move", &replaced, error))?;

@@ -55,6 +55,7 @@ mod query;
 mod record;
 mod remove;
 mod repair;
+mod rewrite;
 mod sets;
 mod setters;
 mod settings;

@@ -1,5 +1,4 @@
-//! Repair: adds all readable documents to a new store, which replaces the old store. [`Index::rewrite`]
-//! compacts a small index in the same way.
+//! Repair: adds all readable documents to a new store, which replaces the old store.
 //!
 //! A repair does not change the old store, because parts of this store may be damaged. Documents whose stored
 //! data match their checksums are added to the new store, batch by batch, and their sketches, postings and
@@ -51,12 +50,13 @@ impl Index {
         let (index, mut checked) = Self::open_as_it_is(path.as_ref())?;
         index.check_into(&mut checked, observer)?;
         if checked.counts.keys().any(|kind| *kind != FindingKind::Acknowledged) {
-            checked.taken_out = index.make_again(|old, new| {
-                let there = old.salvage(new, Stage::Repair, |_| Ok(()), observer)?;
+            let salvage = |old: &Self, new: &Self| {
+                let there = old.salvage(new, observer)?;
                 // Only damage can give two documents the same id. The later document replaces the earlier
                 // document, which counts as lost.
                 Ok(there - new.write().state.documents)
-            })?;
+            };
+            checked.taken_out = index.replace_if(salvage, |_| Ok(true))?;
         } else if checked.found() > 0 {
             let sequence = index.write().state.sequence;
             index.folder.acknowledge(sequence)?;
@@ -64,42 +64,13 @@ impl Index {
         Ok(checked)
     }
 
-    /// Writes all documents to a new store, which replaces the old store and keeps no data of removed
-    /// documents.
-    ///
-    /// Every text is sketched again, so [`compact`](Self::compact) is faster for a large index. If `rewrite`
-    /// fails, the index is unchanged.
-    ///
-    /// ```
-    /// use minwise_index::{Index, IndexSettings, NewDocument, Unobserved};
-    ///
-    /// let folder = tempfile::tempdir()?;
-    /// let path = folder.path().join("archive");
-    /// let index = Index::create(&path, &IndexSettings::default())?;
-    /// index.add_now(&["a", "b"].map(|id| NewDocument::new(id, "a text")))?;
-    /// index.remove(&["a"])?;
-    /// index.rewrite(&Unobserved)?;
-    /// let statistics = Index::open(&path)?.statistics()?;
-    /// assert_eq!((statistics.documents, statistics.removed), (1, 0));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// - Fails with [`ErrorKind::Damaged`](crate::ErrorKind::Damaged) if a document is damaged.
-    /// - Fails with [`ErrorKind::DiskFull`](crate::ErrorKind::DiskFull) if the disk is full.
-    /// - Fails with [`ErrorKind::Io`](crate::ErrorKind::Io) if the new store cannot be written for another
-    ///   reason.
-    /// - Fails with [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if the observer cancels.
-    pub fn rewrite(self, observer: &dyn Observer) -> Result<()> {
-        self.make_again(|old, new| {
-            let lost = |number| Err(old.damaged(format!("document number {number} is not what was added")));
-            old.salvage(new, Stage::Compact, lost, observer).map(drop)
-        })
-    }
-
     /// Replaces the store of this index by the store of a new index. `fill` gets this index and the new
-    /// index, which is empty.
-    fn make_again<T>(self, fill: impl FnOnce(&Self, &Self) -> Result<T>) -> Result<T> {
+    /// index, which is empty. The new store is discarded if `is_wanted` returns false for it.
+    pub(crate) fn replace_if<T>(
+        self,
+        fill: impl FnOnce(&Self, &Self) -> Result<T>,
+        is_wanted: impl FnOnce(&Self) -> Result<bool>,
+    ) -> Result<T> {
         let room = self.folder.room_for_repair();
         let new = Self::create(&room, &self.settings)?;
         // A new change must have a higher number than all acknowledged changes, even if some of these are
@@ -111,30 +82,28 @@ impl Index {
         new.acknowledge(&mut writer, new.store.change(), state, PendingCounts::Same)?;
         drop(writer);
         let filled = fill(&self, &new)?;
+        let is_wanted = is_wanted(&new)?;
         let sequence = new.write().state.sequence;
         // Both stores must be closed before their files are moved.
         drop(new);
         let Self { store, folder, .. } = self;
         drop(store);
-        folder.replace_store()?;
-        folder.acknowledge(sequence)?;
+        if is_wanted {
+            folder.replace_store()?;
+            folder.acknowledge(sequence)?;
+        } else {
+            folder.end_repair()?;
+        }
         Ok(filled)
     }
 
-    /// Adds every undamaged document to the index `new`, in the same order, and calls `lost` with the number
-    /// of each damaged document. Returns the number of added documents.
-    fn salvage(
-        &self,
-        new: &Self,
-        stage: Stage,
-        lost: impl Fn(u32) -> Result<()>,
-        observer: &dyn Observer,
-    ) -> Result<u64> {
+    /// Adds every undamaged document to the index `new`, in the same order. Returns the number of all documents.
+    fn salvage(&self, new: &Self, observer: &dyn Observer) -> Result<u64> {
         let view = self.store.view();
         let end = end(&view, &self.write().state);
         let (mut prepared, mut packer) = (PreparedEntry::default(), TextCompressor::new());
         let (mut batch, mut bytes, mut there) = (DocumentBatch::default(), 0, 0);
-        let progress = Reached::begin(observer, stage, u64::from(end));
+        let progress = Reached::begin(observer, Stage::Repair, u64::from(end));
         for number in 0..end {
             progress.go_on()?;
             progress.reach(u64::from(number));
@@ -144,12 +113,9 @@ impl Index {
                 Err(_) => None,
             };
             there += 1;
-            match whole {
-                Some(written) => {
-                    bytes += written.record.bytes;
-                    batch.0.push(written);
-                }
-                None => lost(number)?,
+            if let Some(written) = whole {
+                bytes += written.record.bytes;
+                batch.0.push(written);
             }
             if batch.len() >= FULL || bytes >= FULL_BYTES {
                 new.commit(std::mem::take(&mut batch), 1)?;

@@ -156,10 +156,11 @@ const INDEX: &[&str] = &[
     "query",
     "clusters",
     "survey",
-    // `check`, `repair` and `transfer` check an index, repair it, and move it to another folder.
+    // `check` to `transfer` check an index, repair it, make it smaller, and move it to another folder.
     "check",
     "repair",
     "transfer",
+    "rewrite",
     "fuzzing",
 ];
 

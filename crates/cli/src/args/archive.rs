@@ -47,8 +47,8 @@ pub enum IndexCommand {
         after_help = "Examples:\n  minwise index check archive\n  minwise index check archive --repair"
     )]
     Check(IndexCheckArgs),
-    /// Make an archive smaller and faster after many changes, and delete removed documents from disk. In an archive over 64 MB,
-    /// removed documents among the newest 64 MB of changes stay on disk until the archive is changed and compacted again.
+    /// Make an archive smaller and faster after many changes, and delete removed documents from disk. Compaction copies the
+    /// archive, so it needs as much free disk space as the archive takes.
     #[command(after_help = "Examples:\n  minwise index compact archive")]
     Compact(IndexFolderArgs),
     /// Merge archives with the same settings into a new archive. If several archives have a document with the same id, the new

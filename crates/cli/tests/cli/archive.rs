@@ -796,8 +796,6 @@ fn an_import_reads_a_pipe_that_is_written_slowly() {
     assert_eq!(desk.run("index export second").exit(0).out, lines);
 }
 
-/// Most of a small archive lies in its journal. Compaction in place would write the journal a second time and never
-/// clear it.
 #[test]
 fn a_small_archive_is_smaller_once_it_is_compacted_and_holds_nothing_that_was_removed() {
     let desk = archive();
@@ -844,6 +842,35 @@ fn a_small_archive_is_smaller_once_it_is_compacted_and_holds_nothing_that_was_re
 #[test]
 fn a_lost_note_is_a_finding_that_a_repair_mends() {
     let desk = archive();
+/// Compaction made an archive of 8,000 documents a third larger: 11.4 MB before, 15.3 MB afterwards.
+#[test]
+fn an_archive_of_8_000_documents_is_never_larger_once_it_is_compacted() {
+    let lines = |range: std::ops::Range<u64>, seed: u64| -> String {
+        range.map(|n| format!("{{\"id\":\"d{n}\",\"text\":\"{}\"}}\n", prose(seed + n, 60))).collect()
+    };
+    let desk = Desk::with("in.jsonl", lines(0..8000, 0));
+    desk.write("changed.jsonl", lines(0..500, 90_000));
+    desk.run("index create archive -q").exit(0);
+    desk.run("index add archive in.jsonl -q").exit(0);
+    let stats = || -> Value {
+        serde_json::from_str(desk.run("index stats archive --format jsonl").exit(0).text()).unwrap()
+    };
+    let compacted = || {
+        let before = stats()["disk_bytes"].as_u64().unwrap();
+        desk.run("index compact archive").exit(0);
+        let after = stats()["disk_bytes"].as_u64().unwrap();
+        assert!(after <= before, "{after} bytes, {before} before");
+    };
+    compacted();
+    compacted();
+    desk.run("index add archive changed.jsonl -q").exit(0);
+    desk.run("index remove archive d600 d601 -q").exit(0);
+    compacted();
+    compacted();
+    assert_eq!((stats()["documents"].as_u64(), stats()["removed"].as_u64()), (Some(7998), Some(0)));
+    desk.run("index check archive -q").exit(0);
+}
+
     desk.write("archive/acknowledged", [7; 40]);
     insta::assert_snapshot!(desk.run("index stats archive"), @"
     exit 2

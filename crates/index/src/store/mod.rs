@@ -193,21 +193,28 @@ impl Store {
     /// must be numbers that are not assigned yet. The commit of the counters that assign the numbers makes the
     /// rows visible. Several threads may load rows of different keyspaces.
     pub(crate) fn load(&self, space: KeyspaceName, rows: impl IntoIterator<Item = SealedRow>) -> Result<()> {
-        let mut rows = rows.into_iter().peekable();
-        if rows.peek().is_none() {
-            return Ok(());
-        }
-        let load = || {
-            // The engine also writes earlier rows of the keyspace to files. Changes that were committed lazily must
-            // not come to disk in part, so the journal comes first.
-            self.database.persist(PersistMode::SyncAll)?;
-            let mut files = self.space(space).start_ingestion()?;
-            for row in rows {
-                files.write(row.key, row.value)?;
+        self.load_with(space, |write| rows.into_iter().try_for_each(write))
+    }
+
+    /// Writes the rows that `fill` passes on as [`load`](Self::load) does. The keyspace must be empty if its keys are
+    /// not numbers.
+    pub(crate) fn load_with(
+        &self,
+        space: KeyspaceName,
+        fill: impl FnOnce(&mut dyn FnMut(SealedRow) -> Result<()>) -> Result<()>,
+    ) -> Result<()> {
+        let failed = |error| Error::store(&self.path, error);
+        let mut files = None;
+        fill(&mut |row| {
+            if files.is_none() {
+                // The engine also writes earlier rows of the keyspace to files. Changes that were committed lazily must
+                // not come to disk in part, so the journal comes first.
+                self.database.persist(PersistMode::SyncAll).map_err(failed)?;
+                files = Some(self.space(space).start_ingestion().map_err(failed)?);
             }
-            files.finish()
-        };
-        load().map_err(|error| Error::store(&self.path, error))
+            files.as_mut().map_or(Ok(()), |files| files.write(row.key, row.value)).map_err(failed)
+        })?;
+        files.map_or(Ok(()), |files| files.finish()).map_err(failed)
     }
 
     /// Removes the rows that an unfinished change has loaded: the rows with the numbers from `state.next` on,

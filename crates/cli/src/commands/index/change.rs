@@ -27,14 +27,7 @@ pub fn remove(args: &IndexRemoveArgs, printer: &Printer) -> Result<Exit, Failure
 pub fn compact(args: &IndexFolderArgs, printer: &Printer) -> Result<Exit, Failure> {
     let index = open(&args.folder)?;
     let before = index.statistics()?.disk_bytes;
-    if index.is_worth_compacting()? {
-        index.compact(&Interruptible)?;
-        drop(index);
-    } else {
-        // Compaction in place would write the journal of a small archive a second time.
-        index.rewrite(&Interruptible)?;
-    }
-    // Replaced data leave the disk only when the index is closed, so the size is measured on a new opening.
+    index.rewrite(&Interruptible)?;
     let after = open(&args.folder)?.statistics()?.disk_bytes;
     printer.note(&format!("compacted   {} before, {} now", size(before), size(after)));
     Ok(Exit::Done)

@@ -209,8 +209,8 @@ pub struct DedupArgs {
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Replace outputs that exist. An output folder is replaced as a whole, with everything in it. In a report folder, only
-    /// files of a report are replaced.
+    /// Replace outputs that exist. An output folder is replaced only if all its files have names of files that the run would
+    /// write. In a report folder, only files of a report are replaced.
     #[arg(long)]
     pub force: bool,
 

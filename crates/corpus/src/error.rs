@@ -238,6 +238,15 @@ pub enum ErrorKind {
     },
     /// An output whose name is empty.
     EmptyOutputName,
+    /// An output folder with files that the run would not write.
+    OtherFiles {
+        /// Path of the folder.
+        path: String,
+        /// Path of one of these files.
+        file: String,
+        /// Path of a file in the folder that could be the output instead, if there is a single input.
+        instead: Option<String>,
+    },
     /// A folder where a file was to be written, or a file where a folder was to be written.
     WrongOutputKind {
         /// Path of the output.
@@ -401,7 +410,7 @@ impl Error {
             ErrorKind::Changed { .. } => "run again when nothing writes to it".into(),
             ErrorKind::Damaged { .. } => "the file may have been cut short while it was copied".into(),
             ErrorKind::OutputExists { is_folder: true, .. } => {
-                Sentence::new().setting("force").text(" replaces the folder, with everything in it")
+                Sentence::new().setting("force").text(" replaces the files in it")
             }
             ErrorKind::OutputExists { .. } => Sentence::new().setting("force").text(" replaces it"),
             ErrorKind::NoParent { parent, .. } => format!("`mkdir -p {}`", shown(parent)).into(),
@@ -413,6 +422,10 @@ impl Error {
                 "remove the link, or name another folder".into()
             }
             ErrorKind::WrongOutputKind { found: "a file", .. } => {
+            ErrorKind::OtherFiles { instead: Some(instead), .. } => {
+                format!("name a file in it, such as `{}`, or a new folder", shown(instead)).into()
+            }
+            ErrorKind::OtherFiles { .. } => "name a new folder".into(),
                 "name a folder that does not exist yet, or an empty one".into()
             }
             ErrorKind::BadOption { option: "an encoding", .. } => {
@@ -532,6 +545,7 @@ fn not_found(input: &str) -> Sentence {
 /// Escapes the control characters of a name for display on a terminal.
 fn shown(name: &str) -> std::borrow::Cow<'_, str> {
     escape_control(name)
+            Self::OtherFiles { .. } => "other_files",
 }
 
 fn no_output_name(source: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -698,6 +712,10 @@ mod tests {
     #[test]
     fn names_cannot_drive_the_terminal() {
         let error = Error::new(ErrorKind::NotFound { input: "\u{1b}[2Jx".into() });
+            ErrorKind::OtherFiles { path, file, .. } => {
+                let (path, file) = (shown(path), shown(file));
+                write!(f, "the output folder `{path}` has a file that this run would not write: `{file}`")?;
+            }
         assert_eq!(error.to_string(), r"no such file or folder: `\u{1b}[2Jx`");
         assert!(error.hint().unwrap().to_string().contains("spelling"));
     }

@@ -148,8 +148,8 @@ pub use temporary::{Temporary, TemporaryFolder};
 pub use unconverted::Unconverted;
 pub use write::{
     annotate_each, check_conversion, check_each, convert_annotated, convert_records, converted_name,
-    copy_each, refuse_annotation, refuse_conversion, refuse_overlap, refuse_same_names, refuse_shared,
-    refuse_shared_members, refuse_unlike,
+    copy_each, refuse_annotation, refuse_conversion, refuse_other_files, refuse_overlap, refuse_same_names,
+    refuse_shared, refuse_shared_members, refuse_unlike,
 };
 /// The types of record batches and their schemas: [`InMemory::batches`] takes them.
 pub use {arrow_array, arrow_schema};

@@ -159,6 +159,56 @@ fn an_output_inside_an_input_folder_is_refused() {
     assert_eq!(desk.names(), ["data", "data/in.jsonl", "letters", "letters/a.txt"]);
 }
 
+/// `--force` deleted `precious/thesis.txt`, and a hint named it as the repair.
+#[test]
+fn a_folder_with_other_files_is_never_replaced() {
+    let desk = desk();
+    desk.write("precious/thesis.txt", "years of work");
+    desk.write("letters/a.txt", "text");
+    for (input, name) in [
+        ("in.jsonl", "a file in it, such as `precious/in.jsonl`, or a new folder"),
+        ("letters", "a new folder"),
+    ] {
+        for force in ["", " --force", " --resume --work run --force"] {
+            let run = desk.run(&format!("dedup {input} -o precious{force}")).exit(2);
+            assert_eq!(
+                run.err,
+                format!(
+                    "error: the output folder `precious` has a file that this run would not write: \
+                     `precious/thesis.txt`\n\nhint: name {name}\n"
+                )
+            );
+            assert_eq!(desk.text("precious/thesis.txt"), "years of work");
+        }
+    }
+    // A file deep in the folder counts, too.
+    desk.run("dedup in.jsonl -o kept/ -q").exit(0);
+    desk.write("kept/deep/down/thesis.txt", "years of work");
+    let run = desk.run("dedup in.jsonl -o kept --force").exit(2);
+    assert!(run.err.contains("would not write: `kept/deep/down/thesis.txt`"), "{run}");
+}
+
+#[test]
+fn a_folder_that_an_earlier_run_wrote_is_replaced() {
+    let desk = desk();
+    desk.write("letters/a.txt", "one two three four five six");
+    desk.write("letters/sub/b.txt", "one two three four five seven");
+    for (input, more) in [("in.jsonl", ""), ("letters", ""), ("in.jsonl", " --output-format csv")] {
+        let run = |rest: &str| desk.run(&format!("dedup {input}{more} -o kept/ {rest}"));
+        run("--threshold 1 -q").exit(0);
+        // A file manager of macOS leaves such files.
+        desk.write("kept/.DS_Store", "x");
+        let refused = run("").exit(2);
+        assert_eq!(
+            refused.err,
+            "error: `kept/` exists already\n\nhint: `--force` replaces the files in it\n"
+        );
+        run("--force --threshold 0.1 -q").exit(0);
+        assert!(!desk.path("kept/.DS_Store").exists());
+        fs_err::remove_dir_all(desk.path("kept")).unwrap();
+    }
+}
+
 /// An output folder is replaced as a whole. A shell whose current folder it is would lose it, and a run that is stored
 /// in it could not be resumed.
 #[test]

@@ -18,6 +18,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) use identity::{FileId, FileIds};
+pub(crate) use skip::is_system_file;
 pub use skip::{SkipReason, Skipped};
 pub use typed::Input;
 

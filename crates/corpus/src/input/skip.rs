@@ -109,11 +109,16 @@ impl SkippedFiles {
     }
 }
 
+/// Reports whether a file manager creates files of this name in folders.
+pub(crate) fn is_system_file(name: &str) -> bool {
+    SYSTEM_FILES.iter().any(|system| system.eq_ignore_ascii_case(name))
+}
+
 /// Returns the reason why a file is no document, if its name shows the reason. Some names show it only beside
 /// records.
 pub(super) fn by_name(name: &str, beside_records: bool) -> Option<SkipReason> {
     let file = name.rsplit('/').next().unwrap_or(name);
-    if SYSTEM_FILES.iter().any(|system| system.eq_ignore_ascii_case(file)) {
+    if is_system_file(file) {
         Some(SkipReason::System)
     } else if file.starts_with("~$") {
         Some(SkipReason::OfficeLock)

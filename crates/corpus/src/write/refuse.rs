@@ -1,6 +1,6 @@
 //! Refuses outputs that cannot be written, before the work begins.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::each::converted_name;
@@ -9,9 +9,10 @@ use crate::compression::Compression;
 use crate::container;
 use crate::corpus::Corpus;
 use crate::error::{Error, ErrorKind, Result};
-use crate::format::Format;
+use crate::format::{Format, Layout};
+use crate::input::is_system_file;
 use crate::problem::FileProblem;
-use crate::source::Source;
+use crate::source::{Source, os_error};
 
 /// Refuses inputs that cannot be written as one file: tables and delimited records with different columns.
 ///
@@ -54,6 +55,54 @@ pub fn refuse_same_names(corpus: &Corpus, format: Option<Format>) -> Result<()> 
         }
     }
     Ok(())
+}
+
+/// Refuses an output folder that has files other than the outputs of the inputs, because an output folder is replaced
+/// as a whole. Files of file managers, such as `.DS_Store`, do not count.
+///
+/// # Errors
+/// Fails with [`ErrorKind::OtherFiles`], which names the first such file, and with [`ErrorKind::Io`] if the folder cannot
+/// be read.
+pub fn refuse_other_files(corpus: &Corpus, folder: &Path, format: Option<Format>) -> Result<()> {
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    let output = |source: &Source| {
+        let name = converted_name(source.id(), source.format(), format.unwrap_or(source.format()));
+        name.strip_prefix("./").map(str::to_owned).unwrap_or(name)
+    };
+    let names: HashSet<String> = corpus.inputs().iter().map(output).collect();
+    let Some(file) = other_file(folder, "", &names)? else { return Ok(()) };
+    let inside = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let instead = match corpus.inputs() {
+        [source] if corpus.layout() == Layout::Records => Some(inside(&output(source))),
+        _ => None,
+    };
+    let path = folder.to_string_lossy().into_owned();
+    Err(Error::new(ErrorKind::OtherFiles { path, file: inside(&file), instead }))
+}
+
+/// Returns the first file below a folder, by name, that is not in `names`. `prefix` is the path of the folder in the
+/// output folder.
+fn other_file(folder: &Path, prefix: &str, names: &HashSet<String>) -> Result<Option<String>> {
+    let failed = |error| Error::path("read", folder, os_error(error));
+    let entries = fs_err::read_dir(folder).map_err(failed)?;
+    let mut entries = entries.collect::<std::result::Result<Vec<_>, _>>().map_err(failed)?;
+    entries.sort_by_key(fs_err::DirEntry::file_name);
+    for entry in entries {
+        let name = entry.file_name();
+        let path = format!("{prefix}{}", name.to_string_lossy());
+        // A link to a folder is a file here, because a run writes no links.
+        if entry.file_type().map_err(failed)?.is_dir() {
+            let other = other_file(&entry.path(), &format!("{path}/"), names)?;
+            if other.is_some() {
+                return Ok(other);
+            }
+        } else if !names.contains(&path) && !is_system_file(&name.to_string_lossy()) {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
 }
 
 /// Refuses a gzip output if records of a compressed input share gzip members, because such records cannot be copied

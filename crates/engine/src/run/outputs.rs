@@ -6,8 +6,8 @@ use minwise::{Observer, Sentence, Stage, escape_control};
 use minwise_corpus::{
     CompleteOutput, Corpus, ErrorKind as CorpusErrorKind, Format, Layout, Output, OutputFolder, Overwrite,
     RunTag, Source, TableCompression, Unconverted, check_conversion, check_each, foreign_file,
-    has_compressed_name, refuse_annotation, refuse_conversion, refuse_overlap, refuse_same_names,
-    refuse_shared, refuse_shared_members, refuse_unlike,
+    has_compressed_name, refuse_annotation, refuse_conversion, refuse_other_files, refuse_overlap,
+    refuse_same_names, refuse_shared, refuse_shared_members, refuse_unlike,
 };
 
 use super::Destination;
@@ -459,6 +459,9 @@ impl OutputPlace {
                 outputs.compression.check(format)?;
             }
             refuse_needed(path, work)?;
+            if overwrite != Overwrite::Same {
+                refuse_other_files(corpus, path, None)?;
+            }
             return Ok(Self::Files(OutputFolder::create_for(path, overwrite, tag)?));
         }
         if is_folder {
@@ -476,6 +479,9 @@ impl OutputPlace {
             refuse_same_names(corpus, outputs.format)?;
             refuse_shared_members(corpus, None)?;
             refuse_needed(path, work)?;
+            if overwrite != Overwrite::Same {
+                refuse_other_files(corpus, path, outputs.format)?;
+            }
             return Ok(Self::Each(OutputFolder::create_for(path, overwrite, tag)?, outputs.format));
         }
         let format = format_of(Some(path), outputs.format, corpus)?;

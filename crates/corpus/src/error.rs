@@ -218,6 +218,15 @@ pub enum ErrorKind {
         /// Path of the field.
         field: String,
     },
+    /// One of several text fields that none of the first records has.
+    NoTextField {
+        /// Path of the field.
+        field: String,
+        /// Number of records that were searched.
+        records: u64,
+        /// Fields of the first record.
+        fields: Vec<String>,
+    },
     /// More inputs than can be numbered.
     TooManyInputs,
     /// The caller asked to stop.
@@ -391,6 +400,7 @@ impl Error {
             ErrorKind::NoFields { .. } => {
                 "texts can be told apart by `first`, `last`, `longest` and `shortest`".into()
             }
+            ErrorKind::NoTextField { fields, .. } => fields_of_first_record(fields).into(),
             ErrorKind::NoOutputName { .. } => {
                 "write to one file, such as `kept.jsonl`, or to standard output, `-`".into()
             }
@@ -464,6 +474,41 @@ impl Error {
     /// Reports whether the caller cancelled.
     pub fn is_cancelled(&self) -> bool {
         matches!(&*self.kind, ErrorKind::Cancelled)
+/// Returns a hint for a name that is not among the encodings of `encoding`.
+fn encoding_hint(given: &str) -> Sentence {
+    if ["ascii", "us-ascii"].contains(&given.to_ascii_lowercase().as_str()) {
+        return "ASCII is a part of `utf-8`, which is the default".into();
+    }
+    // WHATWG has no label for code page 932, the name that Python and Windows use for Shift_JIS.
+    let known = match given.to_ascii_lowercase().as_str() {
+        "cp932" => Some(encoding_rs::SHIFT_JIS),
+        label => encoding_rs::Encoding::for_label(label.replace('_', "-").as_bytes())
+            .or_else(|| encoding_rs::Encoding::for_label(label.as_bytes())),
+    };
+    match known {
+        Some(latin1) if latin1 == encoding_rs::WINDOWS_1252 => {
+            "`latin-1` reads Windows-1252, which has all characters of Latin-1".into()
+        }
+        Some(known) => {
+            let name = if given.eq_ignore_ascii_case("utf-16") { "UTF-16" } else { known.name() };
+            let iconv = name.to_ascii_lowercase();
+            format!("`auto` guesses the encoding of each file; `iconv -f {iconv} -t utf-8 FILE > NEW` converts a file from {name}")
+                .into()
+        }
+        None => "`auto` guesses the encoding of each file; `iconv -f NAME -t utf-8 FILE > NEW` converts a file, and `iconv -l` lists the names"
+            .into(),
+    }
+}
+
+/// Returns a hint that lists the fields of the first record.
+fn fields_of_first_record(fields: &[String]) -> String {
+    let fields: Vec<String> = fields.iter().map(|field| format!("`{}`", shown(field))).collect();
+    match fields.as_slice() {
+        [only] => format!("the only field of the first record is {only}"),
+        all => format!("the fields of the first record are {}", all.join(", ")),
+    }
+}
+
     }
 }
 
@@ -496,6 +541,7 @@ impl ErrorKind {
             Self::BadRecord { .. } => "bad_record",
             Self::NoSuchPlace { .. } => "no_such_place",
             Self::Misplaced { .. } => "misplaced",
+            Self::NoTextField { .. } => "no_text_field",
             Self::BadOption { .. } => "bad_setting",
             Self::ReferenceIsInput { .. } => "reference_is_input",
             Self::NoFields { .. } => "no_fields",
@@ -656,6 +702,13 @@ impl fmt::Display for Error {
                 write!(f, "`{}` is not {option}: expected {expected}", shown(given))?;
             }
             ErrorKind::ReferenceIsInput { reference, input } => reference_is_input(reference, input, f)?,
+            ErrorKind::NoTextField { field, records: 1, .. } => {
+                write!(f, "the only record has no field `{}`", shown(field))?;
+            }
+            ErrorKind::NoTextField { field, records, .. } => {
+                let (records, field) = (grouped(*records), shown(field));
+                write!(f, "none of the first {records} records has the field `{field}`")?;
+            }
             ErrorKind::NoFields { field } => {
                 write!(f, "the inputs are texts, which have no field `{}`", shown(field))?;
             }

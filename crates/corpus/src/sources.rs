@@ -12,6 +12,7 @@ use memchr::memchr_iter;
 
 use crate::document::{Document, MaybeLong, RecordPlace};
 use crate::error::{Error, ErrorKind, Result};
+use crate::field::FieldPath;
 use crate::found::FoundTexts;
 use crate::options::ReadOptions;
 use crate::problem::FileProblem;
@@ -165,6 +166,11 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
         Err(handle.no_such_place(0))
     }
 
+    /// Searches the first records for fields, if each record names its own fields.
+    fn seek_fields(&self, _handle: &SourceHandle<'_>, _sought: &mut SoughtFields) -> Result<()> {
+        Ok(())
+    }
+
     /// Returns the names of the fields of one record, as they are written in it.
     fn field_names(
         &self,
@@ -173,6 +179,36 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
         _scratch: &mut Scratch,
     ) -> Result<Vec<String>> {
         Ok(vec![])
+    }
+}
+
+/// Number of first records in which several text fields are searched for.
+const SOUGHT_IN: u64 = 1000;
+
+/// Maximum number of bytes in which several text fields are searched for.
+const SOUGHT_BYTES: u64 = 16 << 20;
+
+/// Search for text fields in the first records of a corpus.
+#[derive(Debug)]
+pub(crate) struct SoughtFields {
+    /// The fields that no record had so far.
+    pub(crate) missing: Vec<FieldPath>,
+    /// Number of records that were searched.
+    pub(crate) records: u64,
+    /// Number of bytes that may still be read.
+    pub(crate) bytes_left: u64,
+    /// The fields of the first record.
+    pub(crate) first: Vec<String>,
+}
+
+impl SoughtFields {
+    pub(crate) fn new(fields: &[FieldPath]) -> Self {
+        Self { missing: fields.to_vec(), records: 0, bytes_left: SOUGHT_BYTES, first: vec![] }
+    }
+
+    /// Reports whether all fields were found, or enough records were searched.
+    pub(crate) fn is_done(&self) -> bool {
+        self.missing.is_empty() || self.records >= SOUGHT_IN || self.bytes_left == 0
     }
 }
 

@@ -22,7 +22,7 @@ use crate::output::{Output, OutputVerdict, TableCompression};
 use crate::reject::Reject;
 use crate::scratch::Scratch;
 use crate::source::Source;
-use crate::sources::{LoadTurns, RecordVisitor, ScannedLines, SourcePart, Sources};
+use crate::sources::{LoadTurns, RecordVisitor, ScannedLines, SoughtFields, SourcePart, Sources};
 
 /// Documents that can be read by position, any number of times, from any thread.
 #[derive(Debug)]
@@ -53,6 +53,7 @@ impl Corpus {
     /// - [`ErrorKind::Io`], [`ErrorKind::Unreadable`], [`ErrorKind::Damaged`], [`ErrorKind::Inside`]: a file cannot
     ///   be read, is damaged, or is not of its format; for a table, this includes a missing column.
     /// - [`ErrorKind::Cancelled`]: the observer cancelled.
+    /// - [`ErrorKind::NoTextField`]: one of several text fields is in none of the first 1,000 records.
     pub fn open(inputs: &[Input], options: &ReadOptions, observer: &dyn Observer) -> Result<Self> {
         Self::open_against(&[], inputs, options, observer)
     }
@@ -82,9 +83,35 @@ impl Corpus {
     }
 
     /// Returns the options with which the corpus was opened.
+        corpus.refuse_missing_field()?;
     pub fn options(&self) -> &ReadOptions {
         &self.sources.shared().options
     }
+    /// Refuses several text fields if the first records of the inputs have some of them, but not all. If they have none
+    /// of them, the records are rejected when they are read.
+    fn refuse_missing_field(&self) -> Result<()> {
+        let fields = &self.options().text_fields;
+        if fields.len() < 2 {
+            return Ok(());
+        }
+        let mut sought = SoughtFields::new(fields);
+        for (handle, content) in self.sources.iter_inputs() {
+            if sought.is_done() {
+                break;
+            }
+            if handle.source.unreadable().is_none() {
+                content.seek_fields(&handle, &mut sought)?;
+            }
+        }
+        let SoughtFields { missing, records, first: fields, .. } = sought;
+        match missing.first() {
+            Some(field) if records > 0 && missing.len() < self.options().text_fields.len() => {
+                Err(Error::new(ErrorKind::NoTextField { field: field.to_string(), records, fields }))
+            }
+            _ => Ok(()),
+        }
+    }
+
 
     /// Returns the sources, in the order in which their documents are read.
     pub fn sources(&self) -> &[Source] {

@@ -10,7 +10,7 @@ use super::json::parse_line;
 use super::lines::{self, Line, LongLine, scan_lines};
 use super::skeleton::{Parsed, SkeletonOutcome, parse_skeleton, skeleton};
 use super::types::note_line;
-use super::values::{names, values};
+use super::values::{names, note_fields, values};
 use crate::document::{Document, DocumentText, MaybeLong, RecordPlace};
 use crate::error::Result;
 use crate::field::FieldPath;
@@ -20,9 +20,13 @@ use crate::scratch::{Scratch, grown};
 use crate::shape::{At, ObjectMembers};
 use crate::source::{Source, SourceReader};
 use crate::sources::{
-    Content, CutPoints, LoadTurns, RecordVisitor, ScannedLines, SourceHandle, SourcePart, TakeBatch,
+    Content, CutPoints, LoadTurns, RecordVisitor, ScannedLines, SoughtFields, SourceHandle, SourcePart,
+    TakeBatch,
 };
 use crate::unescape::has_lone_surrogate;
+
+/// Number of first bytes in which several text fields are searched for. The number doubles until a line ends there.
+const SOUGHT_WINDOW: u64 = 4 << 20;
 
 #[derive(Debug)]
 pub(super) struct LineSource {
@@ -165,6 +169,35 @@ impl Content for LineSource {
         take: &mut TakeBatch<'_>,
     ) -> Result<()> {
         convert::batches(handle, schema, places, take)
+    }
+
+    fn seek_fields(&self, handle: &SourceHandle<'_>, sought: &mut SoughtFields) -> Result<()> {
+        let reader = handle.reader()?;
+        let mut bytes = vec![];
+        let mut window = SOUGHT_WINDOW.min(reader.size_bytes()).min(sought.bytes_left);
+        loop {
+            let from = bytes.len();
+            bytes.resize(window as usize, 0);
+            reader.read_exact_at(from as u64, &mut bytes[from..])?;
+            let is_all = window == reader.size_bytes();
+            if is_all || window == sought.bytes_left || memchr::memrchr(b'\n', &bytes[from..]).is_some() {
+                break;
+            }
+            window = (2 * window).min(reader.size_bytes()).min(sought.bytes_left);
+        }
+        sought.bytes_left -= window;
+        let is_cut = window < reader.size_bytes();
+        let mut lines = bytes.split(|byte| *byte == b'\n').peekable();
+        while let Some(line) = lines.next() {
+            // The last line can be incomplete.
+            if sought.is_done() || (is_cut && lines.peek().is_none()) {
+                break;
+            }
+            if let Ok(line) = simdutf8::basic::from_utf8(line) {
+                note_fields(line, sought);
+            }
+        }
+        Ok(())
     }
 
     fn field_names(

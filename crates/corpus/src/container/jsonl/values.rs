@@ -8,6 +8,7 @@ use super::string::{LIST, NULL, OBJECT, STRING, kind_of, string_of};
 use super::walk::{Slot, WantedFields, walk};
 use crate::decode::BOM;
 use crate::field::FieldPath;
+use crate::sources::SoughtFields;
 
 /// Returns the values of these fields in a line that is a document, in the form of
 /// [`Document::values`](crate::Document::values).
@@ -26,6 +27,22 @@ fn value<'a>(body: &'a str, field: &FieldPath) -> Option<Cow<'a, str>> {
         // A repeated field has an empty value, because no rule decides which one counts.
         Slot::Repeated => Some(Cow::Borrowed("")),
     }
+}
+
+/// Removes the fields of a line from the fields that are sought. A line that is no object is ignored.
+pub(super) fn note_fields(line: &str, sought: &mut SoughtFields) {
+    let body = line.strip_prefix(BOM).unwrap_or(line);
+    let lacks = |field: &FieldPath| {
+        let found = walk(body, WantedFields { text: Some(field.head()), id: None }).ok()?;
+        Some(matches!(found.text, Slot::Missing))
+    };
+    let Some(lacking) = sought.missing.iter().map(lacks).collect::<Option<Vec<bool>>>() else { return };
+    if sought.records == 0 {
+        sought.first = names(line);
+    }
+    sought.records += 1;
+    let mut lacking = lacking.into_iter();
+    sought.missing.retain(|_| lacking.next().unwrap_or(true));
 }
 
 /// Maximum number of fields of a line that are collected.

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::WINDOWS_1252;
 
+use crate::encoding::{encoding_by_mark, guess, utf16_without_mark};
 use crate::options::Encoding;
 use crate::reject::RejectReason;
 
@@ -23,6 +23,8 @@ pub(crate) fn decode_text(bytes: &[u8], encoding: Encoding) -> Result<Decoded<'_
     let body = bytes.strip_prefix(BOM.as_bytes()).unwrap_or(bytes);
     match encoding {
         Encoding::Utf8 => match simdutf8::compat::from_utf8(body) {
+            // UTF-16 without a mark is valid UTF-8 if its characters are ASCII, each with a NUL byte.
+            Ok(_) if utf16_without_mark(bytes).is_some() => Err(RejectReason::Utf16),
             Ok(text) => Ok(Decoded { text: Cow::Borrowed(text), repaired: false }),
             Err(error) => {
                 let mark = bytes.len() - body.len();
@@ -30,7 +32,10 @@ pub(crate) fn decode_text(bytes: &[u8], encoding: Encoding) -> Result<Decoded<'_
             }
         },
         Encoding::Latin1 => Ok(decode_as(WINDOWS_1252, body)),
-        Encoding::Auto => Ok(decode_by_content(bytes)),
+        Encoding::Auto => Ok(match utf16_without_mark(bytes) {
+            Some(utf16) => decode_as(utf16, bytes),
+            None => decode_by_content(bytes),
+        }),
     }
 }
 
@@ -43,19 +48,7 @@ pub(crate) fn decode_by_content(bytes: &[u8]) -> Decoded<'_> {
     if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
         return Decoded { text: Cow::Borrowed(text), repaired: false };
     }
-    // ISO-2022-JP is denied, as in browsers for local files, because ASCII with an escape character would be taken
-    // for it.
-    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    detector.feed(bytes, true);
-    decode_as(detector.guess(None, Utf8Detection::Deny), bytes)
-}
-
-/// Returns the encoding that a byte-order mark names, and the bytes behind the mark; `None` without a mark.
-pub(crate) fn encoding_by_mark(bytes: &[u8]) -> Option<(&'static encoding_rs::Encoding, &[u8])> {
-    let (encoding, mark_bytes) = encoding_rs::Encoding::for_bom(bytes)?;
-    // The mark was found in these bytes, so the bytes are at least as long as the mark.
-    let (_, marked) = bytes.split_at(mark_bytes);
-    Some((encoding, marked))
+    decode_as(guess(bytes), bytes)
 }
 
 /// Decodes bytes from this encoding, and replaces invalid bytes by U+FFFD.
@@ -104,6 +97,25 @@ mod tests {
         assert_eq!(text("naïve".as_bytes(), Encoding::Auto), ("naïve".into(), false));
         assert_eq!(text(b"une id\xe9e na\xefve", Encoding::Auto), ("une idée naïve".into(), false));
         assert_eq!(text(b"\xff\xfeh\0\x00\xd8", Encoding::Auto), ("h\u{fffd}".into(), true));
+    }
+
+    fn utf16(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+        text.encode_utf16().flat_map(bytes).collect()
+    }
+
+    // Such a file was read as the words `h\0e\0r\0o\0n\0s`.
+    #[test]
+    fn utf16_without_a_mark_is_decoded_or_rejected() {
+        let words = "herons nest in the old mill \u{2026}";
+        for bytes in [utf16(words, u16::to_le_bytes), utf16(words, u16::to_be_bytes)] {
+            assert_eq!(text(&bytes, Encoding::Auto), (words.to_owned(), false));
+        }
+        let ascii = utf16("herons nest", u16::to_le_bytes);
+        assert_eq!(decode_text(&ascii, Encoding::Utf8), Err(RejectReason::Utf16));
+        // Programs end texts with a NUL byte, and separate names by NUL bytes.
+        for bytes in [&b"herons nest\0\0\0"[..], b"a\0", b"ab\0cde\0fg\0hi\0j\0"] {
+            assert!(decode_text(bytes, Encoding::Utf8).is_ok(), "{bytes:?}");
+        }
     }
 
     proptest! {

@@ -238,15 +238,6 @@ pub enum ErrorKind {
         /// Path of the output.
         path: String,
     },
-    /// An output whose folder does not exist.
-    NoParent {
-        /// Path of the output.
-        path: String,
-        /// Folder that should hold the output.
-        parent: String,
-    },
-    /// An output whose name is empty.
-    EmptyOutputName,
     /// An output folder with files that the run would not write.
     OtherFiles {
         /// Path of the folder.
@@ -256,6 +247,15 @@ pub enum ErrorKind {
         /// Path of a file in the folder that could be the output instead, if there is a single input.
         instead: Option<String>,
     },
+    /// An output whose folder does not exist.
+    NoParent {
+        /// Path of the output.
+        path: String,
+        /// Folder that should hold the output.
+        parent: String,
+    },
+    /// An output whose name is empty.
+    EmptyOutputName,
     /// A folder where a file was to be written, or a file where a folder was to be written.
     WrongOutputKind {
         /// Path of the output.
@@ -422,6 +422,10 @@ impl Error {
             ErrorKind::OutputExists { is_folder: true, .. } => {
                 Sentence::new().setting("force").text(" replaces the files in it")
             }
+            ErrorKind::OtherFiles { instead: Some(instead), .. } => {
+                format!("name a file in it, such as `{}`, or a new folder", shown(instead)).into()
+            }
+            ErrorKind::OtherFiles { .. } => "name a new folder".into(),
             ErrorKind::OutputExists { .. } => Sentence::new().setting("force").text(" replaces it"),
             ErrorKind::NoParent { parent, .. } => format!("`mkdir -p {}`", shown(parent)).into(),
             ErrorKind::Overlap { .. } | ErrorKind::OutputInsideInput { .. } => {
@@ -432,16 +436,9 @@ impl Error {
                 "remove the link, or name another folder".into()
             }
             ErrorKind::WrongOutputKind { found: "a file", .. } => {
-            ErrorKind::OtherFiles { instead: Some(instead), .. } => {
-                format!("name a file in it, such as `{}`, or a new folder", shown(instead)).into()
-            }
-            ErrorKind::OtherFiles { .. } => "name a new folder".into(),
                 "name a folder that does not exist yet, or an empty one".into()
             }
-            ErrorKind::BadOption { option: "an encoding", .. } => {
-                "`iconv -f gbk -t utf-8 FILE > NEW` converts a file from GBK, and likewise from other encodings"
-                    .into()
-            }
+            ErrorKind::BadOption { option: "an encoding", given, .. } => encoding_hint(given),
             ErrorKind::BadRecord { .. }
             | ErrorKind::WrongOutputKind { .. }
             | ErrorKind::NoSuchPlace { .. }
@@ -474,6 +471,9 @@ impl Error {
     /// Reports whether the caller cancelled.
     pub fn is_cancelled(&self) -> bool {
         matches!(&*self.kind, ErrorKind::Cancelled)
+    }
+}
+
 /// Returns a hint for a name that is not among the encodings of `encoding`.
 fn encoding_hint(given: &str) -> Sentence {
     if ["ascii", "us-ascii"].contains(&given.to_ascii_lowercase().as_str()) {
@@ -509,9 +509,6 @@ fn fields_of_first_record(fields: &[String]) -> String {
     }
 }
 
-    }
-}
-
 impl ErrorKind {
     /// Returns a stable name, for programs and logs.
     #[must_use]
@@ -541,13 +538,14 @@ impl ErrorKind {
             Self::BadRecord { .. } => "bad_record",
             Self::NoSuchPlace { .. } => "no_such_place",
             Self::Misplaced { .. } => "misplaced",
-            Self::NoTextField { .. } => "no_text_field",
             Self::BadOption { .. } => "bad_setting",
             Self::ReferenceIsInput { .. } => "reference_is_input",
             Self::NoFields { .. } => "no_fields",
+            Self::NoTextField { .. } => "no_text_field",
             Self::TooManyInputs => "too_many_inputs",
             Self::Cancelled => "cancelled",
             Self::OutputExists { .. } => "output_exists",
+            Self::OtherFiles { .. } => "other_files",
             Self::NoParent { .. } => "no_parent",
             Self::WrongOutputKind { .. } => "wrong_output_kind",
             Self::Overlap { .. } => "overlap",
@@ -591,7 +589,6 @@ fn not_found(input: &str) -> Sentence {
 /// Escapes the control characters of a name for display on a terminal.
 fn shown(name: &str) -> std::borrow::Cow<'_, str> {
     escape_control(name)
-            Self::OtherFiles { .. } => "other_files",
 }
 
 fn no_output_name(source: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -702,6 +699,9 @@ impl fmt::Display for Error {
                 write!(f, "`{}` is not {option}: expected {expected}", shown(given))?;
             }
             ErrorKind::ReferenceIsInput { reference, input } => reference_is_input(reference, input, f)?,
+            ErrorKind::NoFields { field } => {
+                write!(f, "the inputs are texts, which have no field `{}`", shown(field))?;
+            }
             ErrorKind::NoTextField { field, records: 1, .. } => {
                 write!(f, "the only record has no field `{}`", shown(field))?;
             }
@@ -709,12 +709,13 @@ impl fmt::Display for Error {
                 let (records, field) = (grouped(*records), shown(field));
                 write!(f, "none of the first {records} records has the field `{field}`")?;
             }
-            ErrorKind::NoFields { field } => {
-                write!(f, "the inputs are texts, which have no field `{}`", shown(field))?;
-            }
             ErrorKind::TooManyInputs => f.write_str("there are more than 4,294,967,295 input files")?,
             ErrorKind::Cancelled => f.write_str("cancelled")?,
             ErrorKind::OutputExists { path, .. } => write!(f, "`{}` exists already", shown(path))?,
+            ErrorKind::OtherFiles { path, file, .. } => {
+                let (path, file) = (shown(path), shown(file));
+                write!(f, "the output folder `{path}` has a file that this run would not write: `{file}`")?;
+            }
             ErrorKind::NoParent { path, parent } => {
                 write!(f, "cannot write `{}`: there is no folder `{}`", shown(path), shown(parent))?;
             }
@@ -765,10 +766,6 @@ mod tests {
     #[test]
     fn names_cannot_drive_the_terminal() {
         let error = Error::new(ErrorKind::NotFound { input: "\u{1b}[2Jx".into() });
-            ErrorKind::OtherFiles { path, file, .. } => {
-                let (path, file) = (shown(path), shown(file));
-                write!(f, "the output folder `{path}` has a file that this run would not write: `{file}`")?;
-            }
         assert_eq!(error.to_string(), r"no such file or folder: `\u{1b}[2Jx`");
         assert!(error.hint().unwrap().to_string().contains("spelling"));
     }

@@ -84,6 +84,7 @@ mod container;
 mod corpus;
 mod decode;
 mod document;
+mod encoding;
 mod error;
 mod extract;
 mod field;
@@ -121,6 +122,7 @@ pub use compression::has_compressed_name;
 pub use container::table::written_values;
 pub use corpus::{Chunk, ContentHash, Corpus, annotate_records, copy_records};
 pub use document::{Document, DocumentText, LongText, MaybeLong, RecordPlace};
+pub use encoding::GuessedEncoding;
 pub use error::{Error, ErrorKind};
 pub use extract::{
     DocumentFormat, ExtractLimits, Extracted, ExtractedMark, FileProperties, MarkPlace, extract,

@@ -4,6 +4,8 @@ use std::fmt;
 
 use minwise::{Sentence, escape_control, visible};
 
+use crate::encoding::GuessedEncoding;
+
 /// A problem in the content of a file of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -33,6 +35,11 @@ pub enum FileProblem {
     RepeatedColumn {
         /// Name that the columns share.
         column: String,
+    },
+    /// The bytes of a file of records are not UTF-8.
+    NotUtf8 {
+        /// The encoding that the file seems to have.
+        encoding: Option<GuessedEncoding>,
     },
     /// The type of a column does not fit: a text column holds no texts, or an id column no ids.
     ColumnType {
@@ -84,6 +91,7 @@ impl FileProblem {
             Self::ColumnType { .. } => "column_type",
             Self::NotConverted { .. } => "not_converted",
             Self::NoLists { .. } => "no_lists",
+            Self::NotUtf8 { .. } => "invalid_utf8",
             Self::ColumnExists { .. } => "column_exists",
             Self::SharedMember => "shared_member",
             Self::NoBytes => "no_bytes",
@@ -94,6 +102,10 @@ impl FileProblem {
     pub(crate) fn hint(&self) -> Option<Sentence> {
         let hint: Sentence = match self {
             Self::Content { .. } => "it may be cut short, or of another format than its name says".into(),
+            Self::NotUtf8 { encoding: Some(encoding) } => format!("`{}` converts it", encoding.conversion()).into(),
+            Self::NotUtf8 { encoding: None } => {
+                "`iconv -f ENCODING -t utf-8 FILE > NEW` converts a file from another encoding".into()
+            }
             Self::RepeatedColumn { .. } => "give its columns different names".into(),
             Self::NoLists { columns, .. } if columns.is_empty() => {
                 Sentence::from("leave out ").setting("text-field").text(": the text of a WARC record is its body")
@@ -143,6 +155,10 @@ impl FileProblem {
             Self::NoColumn { column, .. } => {
                 write!(f, "`{name}` has no column `{}`", escape_control(column))
             }
+            Self::NotUtf8 { encoding: Some(encoding) } => {
+                write!(f, "`{name}` is not UTF-8, but seems to be {}", encoding.name())
+            }
+            Self::NotUtf8 { encoding: None } => write!(f, "the header of `{name}` is not UTF-8"),
             Self::RepeatedColumn { column } => {
                 write!(f, "`{name}` has two columns `{}`", escape_control(column))
             }

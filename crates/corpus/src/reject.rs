@@ -81,6 +81,8 @@ pub enum RejectReason {
         /// Offset of the first invalid byte, counted from 0 at the start of the record.
         at: u64,
     },
+    /// Bytes that are UTF-16 without a byte-order mark.
+    Utf16,
     /// A line that is not JSON.
     InvalidJson {
         /// Message of the parser.
@@ -172,7 +174,7 @@ impl RejectReason {
     /// Returns a stable name for programs and counts.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::InvalidUtf8 { .. } => "invalid_utf8",
+            Self::InvalidUtf8 { .. } | Self::Utf16 => "invalid_utf8",
             Self::InvalidJson { .. } => "invalid_json",
             Self::NotAnObject => "not_an_object",
             Self::MissingField { .. } => "missing_field",
@@ -196,6 +198,7 @@ impl fmt::Display for RejectReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::InvalidUtf8 { at } => write!(f, "not UTF-8: byte {at} is invalid"),
+            Self::Utf16 => f.write_str("not UTF-8: every second byte is NUL, as in UTF-16"),
             Self::InvalidJson { message, column } => {
                 write!(f, "not JSON: {} at column {column}", visible(message))
             }

@@ -62,6 +62,7 @@ const CORPUS: &[&str] = &[
     "setters",
     // `format` to `annotation` hold names, errors and text for people.
     "format",
+    "encoding",
     "refusal",
     "problem",
     "unconverted",
@@ -159,8 +160,8 @@ const INDEX: &[&str] = &[
     // `check` to `transfer` check an index, repair it, make it smaller, and move it to another folder.
     "check",
     "repair",
-    "transfer",
     "rewrite",
+    "transfer",
     "fuzzing",
 ];
 

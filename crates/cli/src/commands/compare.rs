@@ -10,8 +10,8 @@ use minwise::sketch::Method;
 use minwise::verify::Measure;
 use minwise::weight::Weighting;
 use minwise_corpus::{Format, Input, InputFormat, Layout, ReadOptions, Scratch, visible, visible_json};
-use minwise_engine::Inputs;
 use minwise_engine::compare::{ComparedPassage, Comparison, SketchComparison, compare, compare_all};
+use minwise_engine::{Inputs, RejectedRecords};
 use serde_json::json;
 
 use super::{open, whole_files};
@@ -21,6 +21,7 @@ use crate::interrupt;
 use crate::printer::{CommandError, Failure, Printer};
 use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
+use crate::spell::spelled;
 
 /// Number of registers or stored bits of each sketch that `--all` compares.
 const ALL_REGISTERS: usize = 1024;
@@ -100,12 +101,14 @@ fn whole(name: &str, options: &ReadOptions, progress: &ProgressPrinter) -> Resul
     let corpus = open(&[Input::from_word(name)], &options.clone().format(format), progress)?;
     let mut text = Err(no_such_document(name));
     for chunk in corpus.chunks(CHUNK_BYTES) {
-        corpus.scan(&chunk, &mut Scratch::new(), &mut |_, document| {
+        corpus.scan(&chunk, &mut Scratch::new(), &mut |place, document| {
             text = match document {
                 Ok(document) => Ok(document.text.into_owned()),
                 Err(reject) => {
                     let (code, message) = (reject.reason.code(), format!("`{name}`: {}", reject.reason));
-                    Err(Failure::Error { code, message, hint: None })
+                    let hint = RejectedRecords::hint_for(&corpus, &[(place.source, code)], true);
+                    let hint = hint.map(|hint| spelled(&hint));
+                    Err(Failure::Error { code, message, hint })
                 }
             };
         })?;

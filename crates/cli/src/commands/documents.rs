@@ -72,6 +72,8 @@ impl RejectedDocument {
 pub struct RejectList {
     /// Descriptions of the first rejected records, at most [`SHOWN_REJECTS`].
     shown: Vec<String>,
+    /// Sources of these records.
+    sources: Vec<u32>,
     lines: Vec<RejectLine>,
 }
 
@@ -81,6 +83,7 @@ impl RejectList {
         for rejected in rejected {
             if self.shown.len() < SHOWN_REJECTS {
                 self.shown.push(rejected.describe(corpus, before));
+                self.sources.push(rejected.source);
             }
             let RejectedDocument { source, line, id, reason, message } = rejected;
             let file = corpus.sources().get(source as usize).map(|source| source.name().to_owned());
@@ -118,8 +121,9 @@ impl RejectList {
             hint.push_str("; `--rejects FILE` lists all of them");
         }
         let first = &self.lines[..self.shown.len()];
-        let reasons: Vec<&str> = first.iter().map(|reject| &*reject.reason).collect();
-        if let Some(remedy) = RejectedRecords::hint_for(corpus.layout(), &reasons, read == 0) {
+        let reasons = first.iter().map(|reject| &*reject.reason);
+        let reasons: Vec<(u32, &str)> = self.sources.iter().copied().zip(reasons).collect();
+        if let Some(remedy) = RejectedRecords::hint_for(corpus, &reasons, read == 0) {
             hint = format!("{hint}; {}", spelled(&remedy));
         }
         let count = self.lines.len() as u64;

@@ -14,6 +14,7 @@ pub use self::hash::ContentHash;
 use crate::annotation::Annotation;
 use crate::container::{self, Container};
 use crate::document::{Document, DocumentText, LONG_BYTES, MaybeLong, RecordPlace};
+use crate::encoding::GuessedEncoding;
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::{Format, Layout};
 use crate::input::{self, FileIds, Input, Resolved, SameId, Skipped, Walked};
@@ -34,6 +35,9 @@ pub struct Corpus {
     skipped: Vec<Skipped>,
 }
 
+/// Number of bytes from which the encoding of a source is guessed.
+const GUESS_BYTES: u64 = 1 << 20;
+
 impl Corpus {
     /// Resolves the inputs in order, and opens them.
     ///
@@ -49,11 +53,11 @@ impl Corpus {
     ///   records and others are whole texts.
     /// - [`ErrorKind::BadOption`], [`ErrorKind::NoFields`]: the id or a value is to be read from a list, or a field
     ///   from texts, which have no fields.
+    /// - [`ErrorKind::NoTextField`]: one of several text fields is in none of the first 1,000 records.
     /// - [`ErrorKind::MissingFeature`]: the program was built without a format or a compression.
     /// - [`ErrorKind::Io`], [`ErrorKind::Unreadable`], [`ErrorKind::Damaged`], [`ErrorKind::Inside`]: a file cannot
     ///   be read, is damaged, or is not of its format; for a table, this includes a missing column.
     /// - [`ErrorKind::Cancelled`]: the observer cancelled.
-    /// - [`ErrorKind::NoTextField`]: one of several text fields is in none of the first 1,000 records.
     pub fn open(inputs: &[Input], options: &ReadOptions, observer: &dyn Observer) -> Result<Self> {
         Self::open_against(&[], inputs, options, observer)
     }
@@ -79,14 +83,10 @@ impl Corpus {
         if let (Layout::Texts, Some(field)) = (corpus.layout(), options.value_fields.first()) {
             return Err(Error::new(ErrorKind::NoFields { field: field.to_string() }));
         }
+        corpus.refuse_missing_field()?;
         Ok(corpus)
     }
 
-    /// Returns the options with which the corpus was opened.
-        corpus.refuse_missing_field()?;
-    pub fn options(&self) -> &ReadOptions {
-        &self.sources.shared().options
-    }
     /// Refuses several text fields if the first records of the inputs have some of them, but not all. If they have none
     /// of them, the records are rejected when they are read.
     fn refuse_missing_field(&self) -> Result<()> {
@@ -112,6 +112,10 @@ impl Corpus {
         }
     }
 
+    /// Returns the options with which the corpus was opened.
+    pub fn options(&self) -> &ReadOptions {
+        &self.sources.shared().options
+    }
 
     /// Returns the sources, in the order in which their documents are read.
     pub fn sources(&self) -> &[Source] {
@@ -214,6 +218,27 @@ impl Corpus {
     /// documents, and all are kept.
     pub fn revisits(&self) -> u64 {
         self.sources.iter_inputs().map(|(_, content)| content.revisits()).sum()
+    }
+
+    /// Guesses the encoding of a source that is not UTF-8, from the first part that shows it. Returns `None` if the
+    /// source is mostly UTF-8, or a compressed document.
+    pub fn guess_encoding(&self, source: u32) -> Option<GuessedEncoding> {
+        let (handle, _) = self.sources.get(source).ok()?;
+        if handle.source.layout() == Layout::Texts && handle.source.compression.is_some() {
+            return None;
+        }
+        let reader = handle.reader().ok()?;
+        let (mut bytes, mut at) = (vec![], 0);
+        while at < reader.size_bytes() {
+            bytes.resize((reader.size_bytes() - at).min(GUESS_BYTES) as usize, 0);
+            reader.read_exact_at(at, &mut bytes).ok()?;
+            let guessed = GuessedEncoding::of(&bytes);
+            if guessed.is_some() || !bytes.is_ascii() {
+                return guessed;
+            }
+            at += bytes.len() as u64;
+        }
+        None
     }
 
     /// Returns the total size of all sources in bytes.

@@ -1,7 +1,7 @@
 //! Recognises the kind of a file by its bytes.
 
 use super::Refusal;
-use crate::decode::encoding_by_mark;
+use crate::encoding::encoding_by_mark;
 
 /// Kind of a file that is read, or that may prove to be readable once it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

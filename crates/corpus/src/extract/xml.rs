@@ -13,7 +13,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::{ExtractLimits, Refusal};
-use crate::decode::encoding_by_mark;
+use crate::encoding::encoding_by_mark;
 
 /// Visits the elements and characters of a part.
 pub(super) trait Visitor {

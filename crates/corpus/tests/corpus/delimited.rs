@@ -168,6 +168,17 @@ fn headers_are_looked_at_first() {
     assert_eq!(error.hint().unwrap().to_string(), "its columns are `id` and `body`");
     assert!(message("twice.csv").to_string().ends_with("has two columns `text`"));
     assert!(message("open.csv").to_string().ends_with("its header: a quote in it is never closed"));
+    let utf16: Vec<u8> = "id\ttext\r\n1\ta\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for (bytes, name) in [([b"\xff\xfe", &*utf16].concat(), "UTF-16"), (utf16, "UTF-16LE")] {
+        folder.write("excel.tsv", bytes);
+        let error = message("excel.tsv");
+        assert!(
+            error.to_string().ends_with(&format!("excel.tsv` is not UTF-8, but seems to be {name}")),
+            "{error}"
+        );
+        let command = format!("`iconv -f {} -t utf-8 FILE > NEW` converts it", name.to_ascii_lowercase());
+        assert_eq!(error.hint().unwrap().to_string(), command);
+    }
     assert!(message("binary.csv").to_string().ends_with("its header: it holds bytes that are not text"));
 
     let options = ReadOptions::default().text_fields(FieldPath::list("id").unwrap());

@@ -6,9 +6,11 @@ use minwise::Observer;
 use super::split::{Splitter, fields, unquoted, without_line_end};
 use crate::column::{self, ColumnNumbers, KnownColumn};
 use crate::decode::BOM;
+use crate::encoding::GuessedEncoding;
 use crate::error::{Error, ErrorKind, Result};
 use crate::field::FieldPath;
 use crate::options::{Delimiter, ReadOptions};
+use crate::problem::FileProblem;
 use crate::scratch::grown;
 use crate::source::SourceReader;
 
@@ -97,7 +99,7 @@ impl CsvHeader {
         let mut names = Vec::new();
         for field in fields(without_line_end(body), delimiter) {
             let name = String::from_utf8(unquoted(field).into_owned())
-                .map_err(|_| reader.bad("its header", "it is not UTF-8"))?;
+                .map_err(|_| not_utf8(reader, GuessedEncoding::of(&header)))?;
             names.push(name);
         }
         Ok(Self { delimiter, bytes: header.len() as u64, names })
@@ -119,6 +121,9 @@ impl CsvHeader {
 fn header(reader: &SourceReader, delimiter: u8) -> Result<Vec<u8>> {
     let mut head = vec![0; reader.size_bytes().min(HEADER_BYTES) as usize];
     reader.read_exact_at(0, &mut head)?;
+    if let Some(encoding) = GuessedEncoding::of(&head).filter(|guess| guess.is_utf16()) {
+        return Err(not_utf8(reader, Some(encoding)));
+    }
     let body = head.strip_prefix(BOM.as_bytes()).unwrap_or(&head);
     let mut splitter = Splitter::new(delimiter);
     let end = match splitter.record_end(body) {
@@ -131,6 +136,10 @@ fn header(reader: &SourceReader, delimiter: u8) -> Result<Vec<u8>> {
         return Err(reader.bad("its header", "it holds bytes that are not text"));
     }
     Ok(head)
+}
+
+fn not_utf8(reader: &SourceReader, encoding: Option<GuessedEncoding>) -> Error {
+    Error::inside(reader.name(), FileProblem::NotUtf8 { encoding })
 }
 
 /// Finds the places at which records begin.

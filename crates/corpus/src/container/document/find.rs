@@ -12,6 +12,7 @@ use crate::compression::Compression;
 use crate::container::turn::ReadPass;
 use crate::decode::{BOM, Decoded, decode_text};
 use crate::document::{CharacterForm, LongText, TextPart, WINDOW_BYTES, whole_characters};
+use crate::encoding::utf16_without_mark;
 use crate::error::Result;
 use crate::extract::{FileProperties, Recognised, UNKNOWN, extract_as, is_binary, markdown_body, recognise};
 use crate::options::{Encoding, ReadOptions};
@@ -89,6 +90,9 @@ pub(super) fn find_long(
         reader.read_exact_at(at, &mut window)?;
         if at == 0 {
             if !matches!(kind(&window, reader.name(), reading), Ok(Recognised::Text)) {
+                return Ok(None);
+            }
+            if utf16_without_mark(&window).is_some() {
                 return Ok(None);
             }
             start = if window.starts_with(BOM.as_bytes()) { BOM.len() as u64 } else { 0 };

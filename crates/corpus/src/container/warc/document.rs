@@ -24,7 +24,8 @@ use minwise::escape_control;
 use super::headers::Headers;
 use super::http::{self, ContentType};
 use super::record::RecordKind;
-use crate::decode::{Decoded, decode_as, decode_by_content, decode_text, encoding_by_mark};
+use crate::decode::{Decoded, decode_as, decode_by_content, decode_text};
+use crate::encoding::encoding_by_mark;
 use crate::extract::{
     ExtractLimits, Extracted, FileProperties, Recognised, UNKNOWN, extract_as, extract_page, has_many_nuls,
     is_binary, markdown_body, recognise,

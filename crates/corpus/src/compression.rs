@@ -128,6 +128,36 @@ impl Compression {
     }
 }
 
+/// Reads a stream, decompressed if its first bytes are those of a compressed file. `name` is for messages.
+///
+/// ```
+/// use std::io::{BufReader, Read};
+///
+/// let mut text = String::new();
+/// minwise_corpus::decompressed(BufReader::new(&b"plain"[..]), "in.jsonl")?.read_to_string(&mut text)?;
+/// assert_eq!(text, "plain");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Fails with [`ErrorKind::MissingFeature`] if the program was built without the compression, and with
+/// [`ErrorKind::Io`] if the stream cannot be read.
+pub fn decompressed<'r>(mut stream: impl BufRead + 'r, name: &str) -> Result<Box<dyn BufRead + 'r>> {
+    let mut head = Vec::with_capacity(MAGIC_BYTES);
+    let failed = |error| Error::io("read", name, error);
+    // A pipe may give one byte at a time.
+    stream.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut head).map_err(failed)?;
+    let compression = Compression::of(&head);
+    let stream = io::Cursor::new(head).chain(stream);
+    Ok(match compression {
+        None => Box::new(stream),
+        Some(compression) => {
+            compression.check(name)?;
+            Box::new(io::BufReader::with_capacity(1 << 20, compression.decoder(stream).map_err(failed)?))
+        }
+    })
+}
+
 /// Reports whether an error of a decoder is about the data, not about the disk below.
 pub(crate) fn is_damage(error: &io::Error) -> bool {
     error.raw_os_error().is_none()

@@ -118,7 +118,7 @@ mod unfolded;
 mod write;
 
 pub use annotation::Annotation;
-pub use compression::has_compressed_name;
+pub use compression::{decompressed, has_compressed_name};
 pub use container::table::written_values;
 pub use corpus::{Chunk, ContentHash, Corpus, annotate_records, copy_records};
 pub use document::{Document, DocumentText, LongText, MaybeLong, RecordPlace};

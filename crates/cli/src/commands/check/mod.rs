@@ -73,6 +73,9 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     reading.threads = threads;
     let permitted = settings::max_rejects(args.max_rejects.as_deref(), &mut problems);
     problems.finish()?;
+    if let Some(path) = &args.report {
+        refuse_other_format(path)?;
+    }
 
     let progress = ProgressPrinter::new(printer);
     options.ignore_text = forms(&settings::words(&args.matching.ignore_text), &reading, &progress)?;
@@ -159,6 +162,21 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
         ["it was not checked", "they were not checked"],
     )?;
     Ok(exit_code(are_permitted, found))
+}
+
+/// Refuses a report whose name belongs to a format other than HTML.
+fn refuse_other_format(path: &str) -> Result<(), Failure> {
+    if [".html", ".htm"].iter().any(|end| path.to_ascii_lowercase().ends_with(end)) {
+        return Ok(());
+    }
+    let expected = foreign_file(path)
+        .map(str::to_owned)
+        .or_else(|| Format::of_name(path).map(|format| format!("a {format} file")));
+    let Some(expected) = expected else { return Ok(()) };
+    let message =
+        format!("`--report`: `{}` has the name of {expected}, but the report is a web page", visible(path));
+    let hint = "give it a name that ends in `.html`; `--format jsonl` prints the matches for programs";
+    Err(CommandError::BadSetting.with(message, Some(hint)))
 }
 
 fn write_report(mut report: Output, page: &str) -> Result<(), Failure> {

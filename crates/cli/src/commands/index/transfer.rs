@@ -5,14 +5,14 @@ use std::path::Path;
 use std::thread::available_parallelism;
 
 use minwise::figure::{counted, grouped};
-use minwise_corpus::Output;
+use minwise_corpus::{Format, Output, decompressed, foreign_file, visible};
 use minwise_index::{Index, Texts};
 
 use super::{Interruptible, open};
 use crate::Exit;
 use crate::args::{IndexExportArgs, IndexImportArgs, IndexMergeArgs};
 use crate::commands::overwrite;
-use crate::printer::{Failure, Printer};
+use crate::printer::{CommandError, Failure, Printer};
 
 fn threads() -> usize {
     available_parallelism().map_or(1, std::num::NonZero::get)
@@ -45,6 +45,7 @@ pub fn export(args: &IndexExportArgs, printer: &Printer) -> Result<Exit, Failure
     let exported = match args.output.as_deref() {
         None | Some("-") => index.export(&mut BufWriter::new(std::io::stdout().lock()), &Interruptible)?,
         Some(path) => {
+            refuse_other_format(path)?;
             let mut output = Output::create(Path::new(path), overwrite(args.force))?;
             let exported = index.export(&mut output, &Interruptible)?;
             output.finish()?;
@@ -58,13 +59,28 @@ pub fn export(args: &IndexExportArgs, printer: &Printer) -> Result<Exit, Failure
     Ok(Exit::Done)
 }
 
+/// Refuses an output whose name belongs to a format other than JSON lines.
+fn refuse_other_format(path: &str) -> Result<(), Failure> {
+    let expected = foreign_file(path).map(str::to_owned).or_else(|| {
+        let format = Format::of_name(path).filter(|format| *format != Format::JSONL)?;
+        Some(format!("a {format} file"))
+    });
+    let Some(expected) = expected else { return Ok(()) };
+    let message =
+        format!("`{}` has the name of {expected}, but an archive is exported as JSON lines", visible(path));
+    let hint = "give it a name that ends in `.jsonl`, or in `.jsonl.gz` to compress it";
+    Err(CommandError::BadSetting.with(message, Some(hint)))
+}
+
 pub fn import(args: &IndexImportArgs, printer: &Printer) -> Result<Exit, Failure> {
-    let mut lines: Box<dyn BufRead> = if args.input == "-" {
+    let lines: Box<dyn BufRead> = if args.input == "-" {
         Box::new(BufReader::new(std::io::stdin()))
     } else {
         let file = minwise_corpus::open_file(Path::new(&args.input), &args.input)?;
         Box::new(BufReader::with_capacity(1 << 20, file))
     };
+    // An export under a name such as `archive.jsonl.gz` is compressed.
+    let mut lines = decompressed(lines, &args.input)?;
     let folder = Path::new(&args.folder);
     let (index, imported) = if folder.join("header").exists() {
         let index = open(&args.folder)?;

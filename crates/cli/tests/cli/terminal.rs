@@ -138,6 +138,11 @@ fn json_is_escaped() {
     assert_harmless(&desk.run("pairs in.jsonl --format jsonl").exit(0));
     let run = desk.run_with(&["dedup", &bad_text(), "-o", "-", "--log", "json"], b"").exit(2);
     assert_harmless(&run);
+    desk.run("dedup in.jsonl --dry-run -q --report report").exit(0);
+    for name in ["report/clusters.jsonl", "report/pairs.tsv"] {
+        let text = desk.text(name);
+        assert!(!text.contains(['\u{1b}', '\u{9b}', '\u{202e}']) && text.contains("plain"), "{name}: {text}");
+    }
 }
 
 /// Characters are escaped once: `\u{1b}`, not `\\u{1b}`.
@@ -164,7 +169,10 @@ fn ids_are_no_formulas() {
     desk.run("dedup in.jsonl --dry-run -q --report report").exit(0);
     desk.run("sketch in.jsonl -q -o in.sketches").exit(0);
     desk.run("estimate in.sketches -q -o estimates.tsv").exit(0);
-    for name in ["pairs.tsv", "report/pairs.tsv", "estimates.tsv"] {
+    desk.run("index create archive -q").exit(0);
+    desk.run("index add archive in.jsonl -q").exit(0);
+    desk.write("list.tsv", desk.run("index list archive").exit(0).out);
+    for name in ["pairs.tsv", "report/pairs.tsv", "estimates.tsv", "list.tsv"] {
         let text = desk.text(name);
         for field in text.lines().flat_map(|line| line.split('\t').take(2)) {
             let is_harmless = ["-17", "+4.5", "-:3"].contains(&field);

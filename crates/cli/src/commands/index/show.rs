@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
+use minwise::escape_field;
 use minwise::figure::{counted, grouped, size};
-use minwise_corpus::{visible, visible_json};
+use minwise_corpus::visible_json;
 use minwise_index::{Entry, ErrorKind, IndexSettings, Listing, Texts};
 use serde_json::json;
 
@@ -50,8 +51,8 @@ pub fn list(args: &IndexListArgs) -> Result<Exit, Failure> {
 }
 
 fn line(entry: &Entry) -> String {
-    let title = entry.title.as_deref().map_or(String::new(), |title| format!("\t{}", visible(title)));
-    format!("{}\t{}{title}", visible(&entry.id), entry.characters)
+    let title = entry.title.as_deref().map_or(String::new(), |title| format!("\t{}", escape_field(title)));
+    format!("{}\t{}{title}", escape_field(&entry.id), entry.characters)
 }
 
 /// Returns a JSON line of an entry or document, in the form of the server's API, with control characters escaped for a

@@ -31,7 +31,7 @@ use std::thread;
 use std::time::Duration;
 
 use minwise::figure::{interval, probability};
-use minwise::{Observer, escape_field};
+use minwise::{Observer, escape_field, visible_json};
 use minwise_corpus::{CompleteOutput, Corpus, Output, Overwrite, RunTag};
 use serde::Serialize;
 
@@ -432,6 +432,9 @@ fn write_json_line(value: &impl Serialize, out: &mut Output) -> Result<(), Error
     Ok(())
 }
 
+/// Returns JSON in which control characters and marks of direction are escaped, because ids can attack terminals.
 fn json(value: &(impl Serialize + ?Sized)) -> String {
-    serde_json::to_string(value).expect("strings and finite numbers can always be written as JSON")
+    let json =
+        serde_json::to_string(value).expect("strings and finite numbers can always be written as JSON");
+    visible_json(&json).into_owned()
 }

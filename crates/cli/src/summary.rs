@@ -122,6 +122,14 @@ pub fn recall(
         (Some(recall), ..) => format!("{} expected", probability(recall)),
         (None, _, Some((threshold, found))) => match audit {
             Some(audit) if audit.is_complete() && !audit.is_known() => return confirmed(audit.documents),
+            // The audit can only raise the probability, so that of the run is a lower bound.
+            Some(audit) if audit.is_of_all() && !audit.is_known() => {
+                return format!(
+                    "no near-duplicate was found; an audit of all {} found none either; a pair of similarity {threshold} is found with a probability of at least {}",
+                    counted(audit.documents, "document"),
+                    lower_bound(found)
+                );
+            }
             _ => format!(
                 "unknown, because no pair was found; a pair of similarity {threshold} is found with a probability of {}",
                 probability(found)
@@ -157,7 +165,7 @@ fn measured(audit: &Audit) -> String {
         return "not measured, because it would take more than 5 % of the run time (`--audit N` measures it)"
             .to_owned();
     }
-    let more = if audit.says_little() { " (`--audit N` compares more)" } else { "" };
+    let more = if audit.says_little() && documents < kept { " (`--audit N` compares more)" } else { "" };
     let of = if documents == kept {
         format!("the {}", counted(kept, "kept document"))
     } else {
@@ -335,6 +343,12 @@ mod tests {
                 "nothing to measure: all 9 documents were compared with one another, and none has a near-duplicate",
             ),
         ] {
+        // Clean corpora are common. All documents were looked up, but by bands, so the interval is not one value.
+        let all = audited([60_000, 60_000, 0, 0], [1.0, 0.0, 1.0]);
+        assert_eq!(
+            recall(None, None, at, Some(&all)),
+            "no near-duplicate was found; an audit of all 60,000 documents found none either; a pair of similarity 0.8 is found with a probability of at least 99.23 %"
+        );
             assert_eq!(recall(None, None, at, Some(&audited([documents, documents, 0, 0], [1.0; 3]))), says);
         }
     }

@@ -15,6 +15,12 @@ pub fn probability(share: f64) -> String {
     figure::probability(share)
 }
 
+/// Formats a lower bound of a probability or a recall in percent, rounded down to two decimals.
+#[pyfunction]
+pub fn lower_bound(share: f64) -> String {
+    figure::lower_bound(share)
+}
+
 /// Formats a 95 % confidence interval in percent. Returns None if both ends are equal.
 #[pyfunction]
 pub fn interval(low: f64, high: f64) -> Option<String> {

@@ -50,7 +50,7 @@ mod _minwise {
         PyDeduplicated, PyFoundPairs, decision_stream, keep_fields, plan, run_dedup, run_pairs,
     };
     #[pymodule_export]
-    use crate::figure::{interval, percent, probability};
+    use crate::figure::{interval, lower_bound, percent, probability};
     #[pymodule_export]
     use crate::index::PyArchive;
     #[pymodule_export]

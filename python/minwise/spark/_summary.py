@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._minwise import SPARK_SHELF, interval, percent, probability
+from .._minwise import SPARK_SHELF, interval, lower_bound, percent, probability
 from .._results import Summary as PythonSummary
 
 #: Width in columns of the labels of lines, as in the command.
@@ -135,7 +135,7 @@ def measured(audit: dict[str, Any] | None) -> str:
     if audit["recall"] is None:
         return f"not measured, because none was removed and {repeat}{'' if documents == kept else MORE}"
     ends = interval(audit["low"], audit["high"])
-    more = MORE if audit["high"] - audit["low"] > WIDE else ""
+    more = MORE if audit["high"] - audit["low"] > WIDE and documents < kept else ""
     return f"{probability(audit['recall'])} measured{f' ({ends})' if ends else ''}: {repeat}{more}"
 
 
@@ -147,6 +147,11 @@ def recall(of: Summary) -> str:
     audit = of.audit
     if audit is not None and audit["recall"] is not None:
         return measured(audit)
+    if audit is not None and 2 < audit["documents"] == audit["kept"]:
+        # The audit can only raise the probability, so that of the job is a lower bound.
+        found = lower_bound(of.found_at_threshold)
+        none = f"no near-duplicate was found; an audit of all {counted(audit['kept'], 'document')} found none either"
+        return f"{none}; a pair of similarity {of.threshold:g} is found with a probability of at least {found}"
     found = probability(of.found_at_threshold)
     return f"{measured(audit)}; a pair of similarity {of.threshold:g} is found with a probability of {found}"
 

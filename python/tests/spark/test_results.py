@@ -183,7 +183,7 @@ def test_the_summary_in_words() -> None:
     clusters.
     """
     from minwise._minwise import percent, probability
-    from minwise.spark._summary import Summary, compared, measured, show, unit
+    from minwise.spark._summary import Summary, compared, measured, recall, show, unit
 
     assert [percent(part, 1000) for part in (0, 1, 375, 999, 1000)] == ["0 %", "0.1 %", "37.5 %", "99.9 %", "100 %"]
     assert [percent(1, 10_000), percent(9_999, 10_000)] == ["below 0.1 %", "above 99.9 %"]
@@ -205,6 +205,13 @@ def test_the_summary_in_words() -> None:
     whole = {**audit, "documents": 1200, "missed": 1, "recall": 0.5, "low": 0.5, "high": 0.5}
     assert measured({**whole, "kept": 1, "documents": 1}) == "50.00 % measured: the only kept document repeats another one"
     assert measured(whole) == "50.00 % measured: 1 of the 1,200 kept documents repeats another one"
+    # Every document was looked up, so `--audit N` cannot compare more.
+    assert measured({**audit, "documents": 1200}).endswith("none of the 1,200 kept documents was found to repeat another one")
+    clean = {"kept": 1200, "documents": 1200, "removed": 0, "missed": 0, "recall": None, "low": None, "high": None}
+    assert recall(Summary({"audit": clean, "threshold": 0.8, "found_at_threshold": 0.99236})) == (
+        "no near-duplicate was found; an audit of all 1,200 documents found none either;"
+        " a pair of similarity 0.8 is found with a probability of at least 99.23 %"
+    )
     specs = ["nfkc / words:5 / minhash:128", "nfkc / chars:9 / minhash:128", "nfkc / terms / minhash:128"]
     assert [unit(spec) for spec in specs] == ["word", "character", "term"]
     counts = {

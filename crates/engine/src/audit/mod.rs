@@ -142,6 +142,12 @@ impl Audit {
         self.high - self.low > WIDE
     }
 
+    /// Reports whether every kept document was looked up, and not only a sample.
+    #[must_use]
+    pub fn is_of_all(&self) -> bool {
+        self.documents > 0 && self.documents == self.kept
+    }
+
     /// Reports whether every document was compared with all others, so that the recall is exact.
     #[must_use]
     pub fn is_complete(&self) -> bool {

@@ -138,7 +138,7 @@ fn audit_note(audit: &Audit) -> Option<String> {
                 .to_owned(),
         );
     }
-    if audit.says_little() {
+    if audit.says_little() && !audit.is_of_all() {
         return Some(format!(
             "A sample of {} is too small to measure the recall well; the setting <code>audit</code> sets the size of the sample.",
             counted(audit.documents, "document"),

@@ -134,6 +134,10 @@ fn of_missing(missing: &[String], first: &str, typed: &[OsString]) -> Option<Str
     let is_alone = |wanted: &str| matches!(missing, [one] if one == wanted);
     match (first, typed) {
         (_, [_, help]) if help == "help" => Some(format!("`minwise help {first}` prints the help")),
+        _ if missing.iter().any(|one| one == "<INPUT>...") && swallows(typed).is_some() => {
+            let option = swallows(typed)?;
+            Some(format!("`{option}` takes all names after it: put the inputs before it, or `--` between"))
+        }
         _ if missing.iter().any(|one| one == "<INPUT>...") => {
             Some("`-` in the place of a file is standard input".to_owned())
         }
@@ -155,6 +159,20 @@ fn of_missing(missing: &[String], first: &str, typed: &[OsString]) -> Option<Str
         }
         _ => None,
     }
+}
+
+/// Returns the option that has taken two names or more, if it takes any number of them.
+fn swallows(typed: &[OsString]) -> Option<String> {
+    let command = subcommand(&Args::command(), typed);
+    let options = command
+        .get_opts()
+        .filter(|option| option.get_num_args().is_some_and(|values| values.max_values() > 1));
+    let options: Vec<String> =
+        options.filter_map(|option| Some(format!("--{}", option.get_long()?))).collect();
+    let is_option = |word: &&OsString| word.to_string_lossy().starts_with('-');
+    let place = typed.iter().position(|word| options.iter().any(|option| word == option.as_str()))?;
+    let names = typed[place + 1..].iter().take_while(|word| !is_option(word)).count();
+    (names > 1).then(|| typed[place].to_string_lossy().into_owned())
 }
 
 /// Returns a hint for an argument that the command does not take there.
@@ -360,6 +378,23 @@ mod tests {
             ("compare a b c", "two documents are compared; `minwise pairs` finds the similar pairs of many"),
             ("check a -o b", "matches go to standard output, and `--report FILE` writes a page of them"),
             ("serve", "`--index DIR` names the folder of the archive"),
+            (
+                "dedup --against t.csv a.jsonl -o x",
+                "`--against` takes all names after it: put the inputs before it, or `--` between",
+            ),
+            (
+                "pairs --of ferry-1 a",
+                "`--of` takes all names after it: put the inputs before it, or `--` between",
+            ),
+            ("pairs --of ferry-1", "`-` in the place of a file is standard input"),
+            (
+                "accuracy --sketch minhash:128 a",
+                "`--sketch` takes all names after it: put the inputs before it, or `--` between",
+            ),
+            (
+                "check --index x --ignore-text form new",
+                "`--ignore-text` takes all names after it: put the inputs before it, or `--` between",
+            ),
         ] {
             assert_eq!(hint(line), says, "{line}");
         }

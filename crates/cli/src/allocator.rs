@@ -122,7 +122,9 @@ impl fmt::Display for KibCount {
 
 fn write_message(out: &mut impl Write, size: usize, is_json: bool) -> std::io::Result<()> {
     let kib = KibCount(size.div_ceil(1 << 10));
-    let message = format_args!("the system refuses this process {kib} KiB more memory");
+    let message = format_args!(
+        "the memory of this process is at the limit of the system, which refused {kib} KiB more"
+    );
     let hint = "`ulimit -v` and `ulimit -d` print limits of the system; fewer threads need less memory";
     if is_json {
         let code = CommandError::OutOfMemory.code();
@@ -144,7 +146,7 @@ mod tests {
             let unused = rest.len();
             let text = String::from_utf8(buffer[..512 - unused].to_vec()).unwrap();
             assert_eq!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), is_json, "{text}");
-            assert!(text.contains("refuses this process 18,014,398,509,481,984 KiB more memory"), "{text}");
+            assert!(text.contains("which refused 18,014,398,509,481,984 KiB more"), "{text}");
         }
         for (kib, shown) in [(0, "0"), (999, "999"), (1000, "1,000"), (4_194_304, "4,194,304")] {
             assert_eq!(KibCount(kib).to_string(), shown);

@@ -49,7 +49,10 @@ fn main() -> ExitCode {
     allocator::print_as_json(printer.is_json());
     let (after, hint) = commands::after_interruption(&args.command);
     interrupt::listen(move || printer.interrupted(after, hint));
-    let result = limit::check().and_then(|()| run(&args.command, &printer));
+    // `plan` and `generate` read nothing and need little memory.
+    let is_small = matches!(args.command, Command::Plan(_) | Command::Generate(_));
+    let checked = if is_small { Ok(()) } else { limit::check() };
+    let result = checked.and_then(|()| run(&args.command, &printer));
     let exit = match result {
         Ok(exit) => exit,
         // A reader that closes the pipe early has read enough, as `head` has after ten lines. This is not an error.

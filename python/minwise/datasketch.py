@@ -143,7 +143,7 @@ class MinHash:
         self.seed = seed
         if hashvalues is None:
             if not 1 <= num_perm <= 1 << 16:
-                raise ValueError("num_perm must be from 1 to 65536")
+                raise ValueError("num_perm must be from 1 to 65,536")
             self.hashvalues = numpy.full(num_perm, MOST[scheme], dtype=TYPES[scheme])
         else:
             self.hashvalues = _values(hashvalues, scheme)

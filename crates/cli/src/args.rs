@@ -68,6 +68,10 @@ pub enum ColorChoice {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Write a corpus without its near-duplicates.
+    // The usage of an error has the options that were typed, so only the usage of the help is replaced.
+    #[command(
+        help_template = "{before-help}{about-with-newline}\n{usage-heading} minwise dedup [OPTIONS] --output <OUT> <INPUT>...\n\n{all-args}{after-help}"
+    )]
     #[command(after_help = "Examples:\n  \
         minwise dedup articles.jsonl --output cleaned.jsonl\n  \
         minwise dedup 'data/*.parquet' --text-field body --output cleaned/ --report report\n  \

@@ -35,7 +35,7 @@ impl SummaryLines {
 
     /// Appends the durations of the stages to the details.
     pub fn stages(&mut self, stages: &[(&'static str, Duration)]) {
-        let seconds = |(name, elapsed): &(&str, Duration)| format!("{name} {:.2} s", elapsed.as_secs_f64());
+        let seconds = |(name, elapsed): &(&str, Duration)| format!("{name} {}", duration(*elapsed));
         let all: Vec<String> = stages.iter().map(seconds).collect();
         if !all.is_empty() {
             self.detail("stages", all.join(", "));
@@ -252,10 +252,20 @@ pub fn skipped(files: u64, records: u64, are_listed: bool) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
+/// Returns a duration in seconds, or in milliseconds if it is below 10 ms.
+fn duration(elapsed: Duration) -> String {
+    let milliseconds = 1e3 * elapsed.as_secs_f64();
+    match milliseconds {
+        10.0.. => format!("{:.2} s", milliseconds / 1e3),
+        0.1.. => format!("{milliseconds:.1} ms"),
+        _ => "below 0.1 ms".to_owned(),
+    }
+}
+
 /// Returns the duration and the speed of a run. If `documents` or `bytes` is 0, its rate is left out.
 pub fn time(elapsed: Duration, documents: u64, bytes: u64) -> String {
     let seconds = elapsed.as_secs_f64().max(1e-9);
-    let mut out = format!("{seconds:.2} s");
+    let mut out = duration(elapsed);
     let mut rates = vec![];
     if documents > 0 {
         rates.push(format!("{} documents/s", grouped((documents as f64 / seconds) as u64)));
@@ -333,6 +343,12 @@ mod tests {
         assert_eq!(recall(None, None, at, None), unknown);
         assert_eq!(recall(None, None, None, None), "unknown, because nothing was compared");
         let sampled = audited([12, 9, 0, 0], [1.0, 0.0, 1.0]);
+        // Clean corpora are common. All documents were looked up, but by bands, so the interval is not one value.
+        let all = audited([60_000, 60_000, 0, 0], [1.0, 0.0, 1.0]);
+        assert_eq!(
+            recall(None, None, at, Some(&all)),
+            "no near-duplicate was found; an audit of all 60,000 documents found none either; a pair of similarity 0.8 is found with a probability of at least 99.23 %"
+        );
         assert!(recall(None, None, at, Some(&sampled)).starts_with(&format!("{unknown}; not measured, ")));
         for (documents, says) in [
             (0, "nothing to measure, because no document has a text"),
@@ -343,12 +359,6 @@ mod tests {
                 "nothing to measure: all 9 documents were compared with one another, and none has a near-duplicate",
             ),
         ] {
-        // Clean corpora are common. All documents were looked up, but by bands, so the interval is not one value.
-        let all = audited([60_000, 60_000, 0, 0], [1.0, 0.0, 1.0]);
-        assert_eq!(
-            recall(None, None, at, Some(&all)),
-            "no near-duplicate was found; an audit of all 60,000 documents found none either; a pair of similarity 0.8 is found with a probability of at least 99.23 %"
-        );
             assert_eq!(recall(None, None, at, Some(&audited([documents, documents, 0, 0], [1.0; 3]))), says);
         }
     }

@@ -161,6 +161,15 @@ impl Error {
     }
 }
 
+/// Puts commas into the whole numbers of a message.
+fn with_commas(text: &str) -> String {
+    let word = |word: &str| match word.parse::<u64>() {
+        Ok(number) if !word.starts_with(['0', '+']) => grouped(number),
+        _ => word.to_owned(),
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
 /// Returns a hint if a share is expected and a percentage was given.
 fn share_for_percent(setting: &str, given: &str) -> Option<Sentence> {
     let setting = ["threshold", "recall"].into_iter().find(|name| setting.ends_with(name))?;
@@ -200,6 +209,7 @@ impl fmt::Display for Error {
                 write!(f, "`{given}` is not a {what}: expected {expected}")
             }
             ErrorKind::OutOfRange { setting, given, expected } => {
+                let (given, expected) = (with_commas(given), with_commas(expected));
                 write!(f, "{setting} cannot be {given}: it must be {expected}")
             }
             ErrorKind::TooFewRegisters { bands, rows, registers } => write!(

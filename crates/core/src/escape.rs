@@ -119,6 +119,26 @@ pub fn shortened(line: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}… [{left_out} characters left out] …{}", &line[..head], &line[tail..]))
 }
 
+/// Greatest number of characters of an id in a message.
+const ID: usize = 80;
+
+/// Removes the middle of an id that has more than 80 characters, for a message about several ids.
+///
+/// ```
+/// let id = minwise::shortened_id(&"x".repeat(1000)).into_owned();
+/// assert_eq!(id.chars().count(), 80);
+/// assert_eq!(minwise::shortened_id("article-17"), "article-17");
+/// ```
+pub fn shortened_id(id: &str) -> Cow<'_, str> {
+    let characters = id.chars().count();
+    if characters <= ID {
+        return Cow::Borrowed(id);
+    }
+    let at = |character: usize| id.char_indices().nth(character).map_or(id.len(), |(at, _)| at);
+    let (head, tail) = (at(ID * 3 / 4), at(characters + 1 - ID / 4));
+    Cow::Owned(format!("{}…{}", &id[..head], &id[tail..]))
+}
+
 /// Escapes a JSON text as [`visible`] does, but with JSON escapes, so that its value stays the same.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
     if !json.contains(is_unsafe_to_show) {

@@ -130,7 +130,8 @@ pub mod weight;
 
 pub use error::{Error, ErrorKind};
 pub use escape::{
-    Quotes, escape_control, escape_field, escape_html, shortened, visible, visible_json, visible_lines,
+    Quotes, escape_control, escape_field, escape_html, shortened, shortened_id, visible, visible_json,
+    visible_lines,
 };
 pub use lsh::Lsh;
 pub use observe::{Observer, ProgressUnit, Stage, Unobserved, Warning};

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::escape::escape_control;
+use crate::escape::{escape_control, shortened_id};
 use crate::figure::{counted, grouped, subject};
 use crate::sentence::Sentence;
 
@@ -249,7 +249,7 @@ impl fmt::Display for Warning {
                 "{} share their id with another document (`{}` is the id of `{}` and of `{}`); \
                  outputs name them by file and line",
                 counted(*documents, "document"),
-                escape_control(example),
+                escape_control(&shortened_id(example)),
                 escape_control(first),
                 escape_control(second),
             ),

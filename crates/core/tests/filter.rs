@@ -299,8 +299,8 @@ fn settings_are_checked_and_explained() {
     refuse(0.8, 128, &[64, 32], exact, "above 64");
     refuse(0.8, 128, &[0, 32], exact, "above 0");
     refuse(0.8, 128, &[64, 129], exact, "at most 128");
-    refuse(0.8, 0, &[], exact, "from 1 to 65536");
-    refuse(0.8, 65_537, &[], exact, "from 1 to 65536");
+    refuse(0.8, 0, &[], exact, "from 1 to 65,536");
+    refuse(0.8, 65_537, &[], exact, "from 1 to 65,536");
     assert!(Filter::new(0.8, 65_536, &[16, 65_536], exact).is_ok());
     // The least error that is allowed lies between 0.2²⁸⁷ and 0.2²⁸⁶.
     let least = |look| per_look(0.8, 1000, &[look], 1e-200).looks().first().and_then(|look| look.lower);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use minwise::figure::grouped;
+use minwise::figure::counted;
 use minwise::visible;
 
 /// Reason why a file gives no text. A refusal is a fact about the file, not a failure of the run.
@@ -93,11 +93,13 @@ impl fmt::Display for Refusal {
                 "its fonts do not state which characters its letters are; save it as text, or scan it",
             ),
             Self::TooLarge { bytes, limit } => {
-                write!(f, "{} bytes is over the limit of {}", grouped(*bytes), grouped(*limit))
+                let limit = counted(*limit, "byte");
+                write!(f, "{} is over the limit of {limit}", counted(*bytes, "byte"))
             }
             Self::TooDeep { limit } => write!(f, "its parts lie more than {limit} deep in one another"),
             Self::TooManyPages { pages, limit } => {
-                write!(f, "{} pages is over the limit of {}", grouped(*pages as u64), grouped(*limit as u64))
+                let (pages, limit) = (counted(*pages as u64, "page"), counted(*limit as u64, "page"));
+                write!(f, "{pages} is over the limit of {limit}")
             }
             Self::TooSlow { limit_ms } => {
                 write!(f, "it took more than {} seconds to read", *limit_ms as f64 / 1000.0)

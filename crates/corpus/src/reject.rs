@@ -225,7 +225,8 @@ impl fmt::Display for RejectReason {
             }
             Self::OpenQuote => f.write_str("a quote in it is never closed"),
             Self::TooLarge { bytes, limit } => {
-                write!(f, "{} bytes is over the limit of {}", grouped(*bytes), grouped(*limit))
+                let limit = counted(*limit, "byte");
+                write!(f, "{} is over the limit of {limit}", counted(*bytes, "byte"))
             }
             Self::Damaged { at, message } => {
                 write!(f, "damaged after {} decompressed bytes: {}", grouped(*at), visible(message))

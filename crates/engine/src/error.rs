@@ -278,6 +278,7 @@ impl Error {
             )
             .into(),
             ErrorKind::TooLittleMemory { allowed, needed, reason, .. } => {
+                let (allowed, needed) = (allowed.in_words(), needed.in_words());
                 format!("{reason}; with a reserve of an eighth, the run needs {needed}, but only {allowed} are allowed")
                     .into()
             }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use minwise::figure::grouped;
 use minwise::{Error, ErrorKind};
 
 const MIB: u64 = 1 << 20;
@@ -33,8 +34,8 @@ impl MemoryLimit {
     /// Fails with [`minwise::ErrorKind::OutOfRange`] if `bytes` is less than 128 MiB.
     pub fn new(bytes: u64) -> Result<Self, Error> {
         if bytes < LEAST_BYTES {
-            let expected = format!("at least {}", Self { bytes: LEAST_BYTES, room: None });
-            let given = Self { bytes, room: None }.to_string();
+            let expected = format!("at least {}", Self { bytes: LEAST_BYTES, room: None }.in_words());
+            let given = Self { bytes, room: None }.in_words();
             return Err(ErrorKind::OutOfRange { setting: "the memory of a run", given, expected }.into());
         }
         Ok(Self { bytes, room: None })
@@ -108,6 +109,20 @@ impl MemoryLimit {
             .map(|bytes| Self { bytes, room: None })
     }
 
+    /// Returns the limit in the form of messages, such as `4,096 MiB`. Messages have binary units, because people type
+    /// them, and a decimal unit would be rounded to a limit that is too low.
+    pub(crate) fn in_words(self) -> String {
+        let (number, unit) = self.in_largest_unit();
+        format!("{} {unit}", grouped(number))
+    }
+
+    /// Returns the limit in the largest unit that is exact.
+    fn in_largest_unit(self) -> (u64, &'static str) {
+        let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
+        let exact = |&(_, bits): &(&str, u32)| self.bytes >> bits > 0 && self.bytes.trailing_zeros() >= bits;
+        units.into_iter().find(exact).map_or((self.bytes, "B"), |(name, bits)| (self.bytes >> bits, name))
+    }
+
     /// Rounds the limit up to a whole number of MiB.
     pub(crate) fn rounded_up(self) -> Self {
         Self { bytes: self.bytes.next_multiple_of(MIB), ..self }
@@ -120,15 +135,11 @@ impl Default for MemoryLimit {
     }
 }
 
-/// Writes the limit in the largest unit that is exact.
+/// Writes the limit in the form of the option: the largest unit that is exact, without a space.
 impl fmt::Display for MemoryLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
-        let exact = |&(_, bits): &(&str, u32)| self.bytes >> bits > 0 && self.bytes.trailing_zeros() >= bits;
-        match units.into_iter().find(exact) {
-            Some((name, bits)) => write!(f, "{}{name}", self.bytes >> bits),
-            None => write!(f, "{}B", self.bytes),
-        }
+        let (number, unit) = self.in_largest_unit();
+        write!(f, "{number}{unit}")
     }
 }
 
@@ -364,10 +375,14 @@ mod tests {
         for (bytes, shown) in
             [(4 << 30, "4GiB"), (3 << 29, "1536MiB"), (800_000_000, "781250KiB"), (134_217_729, "134217729B")]
         {
-            assert_eq!(MemoryLimit::new(bytes).unwrap().to_string(), shown);
+            let limit = MemoryLimit::new(bytes).unwrap();
+            assert_eq!(limit.to_string(), shown);
+            assert_eq!(crate::size_bytes(shown), Some(bytes), "which is what the option takes");
+            assert_eq!(crate::size_bytes(&limit.in_words().replace(',', "")), Some(bytes));
         }
         let error = MemoryLimit::new(1 << 20).unwrap_err().to_string();
-        assert!(error.contains("1MiB") && error.contains("at least 128MiB"), "{error}");
+        assert!(error.contains("1 MiB") && error.contains("at least 128 MiB"), "{error}");
+        assert_eq!(MemoryLimit::new(4_500_055 * MIB).unwrap().in_words(), "4,500,055 MiB");
     }
 
     #[test]

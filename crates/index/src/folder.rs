@@ -399,9 +399,23 @@ fn open_file(path: &Path) -> Result<fs::File> {
 
 fn holder() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let words = std::env::args_os().take(3);
-    let command: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
-    format!("{HOLDER}{} (`{}`), since {}\n", std::process::id(), command.join(" "), rfc3339(seconds))
+    let mut words = std::env::args_os();
+    // The folder of the program says nothing about the process.
+    let program = words.next().map(PathBuf::from);
+    let program = program.as_deref().and_then(Path::file_name).map(|name| name.to_os_string());
+    let words = program.into_iter().chain(words).map(|word| word.to_string_lossy().into_owned());
+    let command = shortened(&words.collect::<Vec<_>>().join(" "));
+    format!("{HOLDER}{} (`{command}`), since {}\n", std::process::id(), rfc3339(seconds))
+}
+
+/// Greatest number of characters of a command in the lock file. A command can name thousands of files.
+const COMMAND: usize = 80;
+
+fn shortened(command: &str) -> String {
+    match command.char_indices().nth(COMMAND) {
+        Some((end, _)) => format!("{}…", &command[..end]),
+        None => command.to_owned(),
+    }
 }
 
 fn header(settings: &IndexSettings) -> String {

@@ -165,7 +165,7 @@ fn wrong_options_are_reported_together() {
     exit 2
     --- stderr
     error: `--sketch`: `nosuch` is not a sketch: expected a form such as `minhash:128` or `b-bit:2/minhash:256`
-    error: `--sketch`: the number of registers cannot be 0: it must be from 1 to 65536
+    error: `--sketch`: the number of registers cannot be 0: it must be from 1 to 65,536
     error: `--threads`: it must be at least 1
     error: `--pairs`: it must be `all` or a whole number
     error: `--error`: it must be from 0 to 1

@@ -107,8 +107,8 @@ fn numbers_out_of_range() {
     --- stderr
     error: `--max-record`: it must be at least 1 byte and less than 4 GiB
     error: `--threshold`: the threshold cannot be NaN: it must be above 0 and at most 1
-    error: `--shingle`: the size of a shingle cannot be 1025: it must be from 1 to 256
-    error: `--registers`: the number of registers cannot be 65537: it must be from 1 to 65536
+    error: `--shingle`: the size of a shingle cannot be 1,025: it must be from 1 to 256
+    error: `--registers`: the number of registers cannot be 65,537: it must be from 1 to 65,536
     error: `--threads`: it must be at least 1
     ");
 }

@@ -73,7 +73,7 @@ fn details_are_shown_on_demand() {
     assert!(long.starts_with(answer), "{long}");
     for detail in [
         "\nDetails\nsteepest point    similarity 0.6122\n",
-        "false candidates  2.19 per document",
+        "false candidates  21.9 of 100 pairs",
         "  1.0 |",
         "\n      0.80     0.992281\n",
         "\nwith this error, to find candidates, take `",
@@ -95,7 +95,7 @@ fn what_cannot_be_planned_is_refused() {
     exit 2
     --- stderr
     error: `--threshold`: the threshold cannot be 1.5: it must be above 0 and at most 1
-    error: `--registers`: the number of registers cannot be 70000: it must be from 1 to 65536
+    error: `--registers`: the number of registers cannot be 70,000: it must be from 1 to 65,536
     ");
     insta::assert_snapshot!(desk.run("plan --threshold 0.1 --recall 0.999 --registers 16"), @"
     exit 2

@@ -446,13 +446,13 @@ fn memory_is_an_amount() {
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.jsonl --memory 1MiB"), @"
     exit 2
     --- stderr
-    error: `--memory`: the memory of a run cannot be 1MiB: it must be at least 128MiB
+    error: `--memory`: the memory of a run cannot be 1 MiB: it must be at least 128 MiB
     ");
     // The threads exceed the limit, not the ten documents, so the hint proposes fewer threads.
     insta::assert_snapshot!(desk.run("dedup in.jsonl -o out.jsonl --memory 512MiB --threads 16"), @"
     exit 2
     --- stderr
-    error: the program needs 48MiB of memory, 16 threads 640MiB, and 10 documents 1MiB or more; with a reserve of an eighth, the run needs 775MiB, but only 512MiB are allowed
+    error: the program needs 48 MiB of memory, 16 threads 640 MiB, and 10 documents 1 MiB or more; with a reserve of an eighth, the run needs 775 MiB, but only 512 MiB are allowed
 
     hint: `--threads 10` or `--memory 775MiB` would be enough
     ");

@@ -250,7 +250,7 @@ fn check(probability: f64, registers: usize, looks: &[usize], budget: ErrorBudge
         return Err(Error::out_of_range(setting, probability, "above 0 and below 1"));
     }
     if !(1..=MOST_REGISTERS).contains(&registers) {
-        return Err(Error::out_of_range("the number of registers", registers, "from 1 to 65536"));
+        return Err(Error::out_of_range("the number of registers", registers, "from 1 to 65,536"));
     }
     let error = budget.error();
     if !(LEAST_ERROR..=0.5).contains(&error) {

@@ -36,7 +36,7 @@ impl Filter {
         error_per_look: f64,
     ) -> Result<Self, Error> {
         if !(1..=MOST_REGISTERS).contains(&registers) {
-            return Err(Error::out_of_range("the number of registers", registers, "from 1 to 65536"));
+            return Err(Error::out_of_range("the number of registers", registers, "from 1 to 65,536"));
         }
         if needed > registers {
             let expected = format!("at most {registers}, the number of registers");

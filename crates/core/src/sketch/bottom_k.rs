@@ -45,7 +45,7 @@ impl BottomK {
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `values` is from 1 to 65,536.
     pub fn new(values: usize, seed: u64) -> Result<Self, Error> {
         if !(1..=1 << 16).contains(&values) {
-            return Err(Error::out_of_range("the number of bottom-k values", values, "from 1 to 65536"));
+            return Err(Error::out_of_range("the number of bottom-k values", values, "from 1 to 65,536"));
         }
         Ok(Self { seed: SplitMix64::new(seed).next_u64(), values })
     }
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn the_number_of_values_is_checked() {
         for wrong in [0, 65537] {
-            assert!(BottomK::new(wrong, 1).unwrap_err().to_string().contains("from 1 to 65536"));
+            assert!(BottomK::new(wrong, 1).unwrap_err().to_string().contains("from 1 to 65,536"));
         }
     }
 }

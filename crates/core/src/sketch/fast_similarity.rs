@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn the_number_of_registers_is_checked() {
         for wrong in [0, 65537] {
-            assert!(FastSimilarity::new(wrong, 1).unwrap_err().to_string().contains("from 1 to 65536"));
+            assert!(FastSimilarity::new(wrong, 1).unwrap_err().to_string().contains("from 1 to 65,536"));
         }
     }
 }

@@ -46,7 +46,7 @@ impl MinMax {
             return Err(Error::out_of_range(
                 "the number of min-max registers",
                 registers,
-                "even, from 2 to 65536",
+                "even, from 2 to 65,536",
             ));
         }
         let mut random = SplitMix64::new(seed);
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn the_number_of_registers_is_checked() {
         for wrong in [0, 1, 65, 65538] {
-            assert!(MinMax::new(wrong, 1).unwrap_err().to_string().contains("even, from 2 to 65536"));
+            assert!(MinMax::new(wrong, 1).unwrap_err().to_string().contains("even, from 2 to 65,536"));
         }
     }
 }

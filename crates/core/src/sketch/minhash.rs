@@ -39,7 +39,7 @@ pub(super) fn check_registers(registers: usize) -> Result<(), Error> {
     if (1..=MOST_REGISTERS).contains(&registers) {
         Ok(())
     } else {
-        Err(Error::out_of_range("the number of registers", registers, "from 1 to 65536"))
+        Err(Error::out_of_range("the number of registers", registers, "from 1 to 65,536"))
     }
 }
 
@@ -172,7 +172,7 @@ mod tests {
     fn the_number_of_registers_is_checked() {
         for wrong in [0, MOST_REGISTERS + 1] {
             let message = MinHash::new(wrong, 1).unwrap_err().to_string();
-            assert!(message.contains("from 1 to 65536"), "{message}");
+            assert!(message.contains("from 1 to 65,536"), "{message}");
         }
     }
 }

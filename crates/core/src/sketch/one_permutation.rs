@@ -74,7 +74,7 @@ impl OnePermutation {
     /// Fails with [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) unless `bins` is from 1 to 65,536.
     pub fn new(bins: usize, densification: Densification, seed: u64) -> Result<Self, Error> {
         if !(1..=1 << 16).contains(&bins) {
-            return Err(Error::out_of_range("the number of bins", bins, "from 1 to 65536"));
+            return Err(Error::out_of_range("the number of bins", bins, "from 1 to 65,536"));
         }
         let mut random = SplitMix64::new(seed);
         Ok(Self { seed: random.next_u64(), choice: random.next_u32(), bins, densification })
@@ -383,7 +383,7 @@ mod tests {
     fn the_number_of_bins_is_checked() {
         for wrong in [0, 65537] {
             let message = OnePermutation::new(wrong, Densification::Optimal, 1).unwrap_err().to_string();
-            assert!(message.contains("from 1 to 65536"), "{message}");
+            assert!(message.contains("from 1 to 65,536"), "{message}");
         }
     }
 }

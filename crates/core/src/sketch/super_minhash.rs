@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn the_number_of_registers_is_checked() {
         for wrong in [0, 65537] {
-            assert!(SuperMinHash::new(wrong, 1).unwrap_err().to_string().contains("from 1 to 65536"));
+            assert!(SuperMinHash::new(wrong, 1).unwrap_err().to_string().contains("from 1 to 65,536"));
         }
         assert_eq!(
             sketch(&SuperMinHash::new(65536, 1).unwrap(), &[7]).iter().filter(|&&w| w == EMPTY).count(),

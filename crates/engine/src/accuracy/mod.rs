@@ -287,7 +287,7 @@ fn load(
 fn too_much(sample: PairSample, plan: &ReadPlan) -> SettingProblem {
     let reason = format!(
         "the shingles and sketches of the documents in these pairs need more memory than the limit of {}",
-        plan.memory
+        plan.memory.in_words()
     );
     let hint = Sentence::from("fewer pairs, such as ")
         .setting_to("pairs", "1000")

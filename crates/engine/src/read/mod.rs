@@ -608,7 +608,7 @@ impl<'a> Desk<'a> {
         let threads = (1..asked).rev().find(|&threads| self.fits(threads, expected));
         let needed = MemoryLimit::least(asked, expected, rank_words);
         let parts = MemoryLimit::parts(asked, expected, rank_words);
-        let [program, of_threads, of_documents] = parts.map(MemoryLimit::rounded_up);
+        let [program, of_threads, of_documents] = parts.map(|part| part.rounded_up().in_words());
         let (asked, documents) = (counted(asked as u64, "thread"), counted(expected as u64, "document"));
         let reason = format!(
             "the program needs {program} of memory, {asked} {of_threads}, and {documents} {of_documents} or more"

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use minwise::figure::{counted, grouped, share, similarity, subject};
+use minwise::figure::{counted, grouped, share, subject};
 use minwise::shortened;
 use minwise_corpus::{visible, visible_json};
 use minwise_index::{Answer, Mark, MarkedPlace, Match, Reasons, SharedPassage};
@@ -96,14 +96,13 @@ fn one_match(checked: &CheckedDocument<'_>, found: &Match, most: usize, out: &mu
     let title =
         found.title.as_deref().map_or(String::new(), |title| format!(" “{}”", visible(&shortened(title))));
     let _ = writeln!(out, "\n  {}{title}: {}", visible(&shortened(&found.id)), reasons(found.reasons));
-    let weighted =
-        found.weighted.map_or(String::new(), |weighted| format!(", weighted {}", similarity(weighted, 4)));
+    let weighted = found.weighted.map_or(String::new(), |weighted| format!(", weighted {}", share(weighted)));
     let _ = writeln!(
         out,
         "    {} of this document appears in it; {} of it appears in this document; similarity {}{weighted}; longest shared passage {}",
         share(found.containment_of_query),
         share(found.containment_of_document),
-        similarity(found.similarity, 4),
+        share(found.similarity),
         counted(found.longest_passage as u64, checked.unit),
     );
     let marks =

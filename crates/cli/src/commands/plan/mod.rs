@@ -137,9 +137,10 @@ impl PlanSummary {
             out += &format!("steepest point    similarity {steepest:.4}\n");
         }
         out += &format!(
-            "false candidates  {:.2} per document, if ten documents have similarities to it that are spread evenly from 0 to 1\n\n\
+            "false candidates  {:.1} of 100 pairs whose similarities are spread evenly from 0 to 1 become candidates, but do not reach {}\n\n\
              probability that a pair becomes a candidate, by similarity\n\n",
-            self.false_candidates(),
+            10.0 * self.false_candidates(),
+            self.threshold,
         );
         out += &self.plot();
         out += "\nsimilarity  probability\n";

@@ -129,10 +129,10 @@ impl Index {
     /// Counts the document frequencies of shingles again, over all existing documents.
     pub(crate) fn count_again(&self, removed: u64, observer: &dyn Observer) -> Result<()> {
         let view = self.store.view();
-        let counted = view.state()?;
-        let table = self.frequencies_of_all(&view, &counted, observer)?;
+        let end = view.state()?.next;
+        let table = self.frequencies_below(&view, end, observer)?;
         let mut writer = self.write();
-        let mut state = IndexCounts { counted: counted.next, ..writer.state };
+        let mut state = IndexCounts { counted: end, ..writer.state };
         state.sequence += 1;
         state.removed = state.removed.saturating_sub(removed);
         let mut change = self.store.change();
@@ -140,17 +140,17 @@ impl Index {
         self.acknowledge(&mut writer, change, state, PendingCounts::Dropped)
     }
 
-    /// Returns the document frequencies of the shingles of all existing documents.
-    pub(crate) fn frequencies_of_all(
+    /// Returns the document frequencies of the shingles of the existing documents with numbers below `end`.
+    pub(crate) fn frequencies_below(
         &self,
         view: &View<'_>,
-        state: &IndexCounts,
+        end: u32,
         observer: &dyn Observer,
     ) -> Result<CommonFrequencies> {
         let mut table = CommonFrequencies::default();
         let (mut documents, mut shingles) = (0, vec![]);
         let mut reader = SetReader::new(self, view);
-        for number in 0..state.next {
+        for number in 0..end {
             if let Some(record) = self.record(view, number)? {
                 shingles.extend_from_slice(reader.read(number, &record)?.as_slice());
                 documents += 1;

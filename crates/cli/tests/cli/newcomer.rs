@@ -69,9 +69,9 @@ fn newcomer_scripts_are_all_followed_and_try_enough() {
     let scripts = SCRIPTS.map(|name| fs_err::read_to_string(script(name)).unwrap());
     let calls = scripts.iter().flat_map(|script| script.lines());
     let calls = calls.filter(|line| line.starts_with("$ ") && is_call(line)).count();
-    assert!(calls >= 150, "{calls}");
+    assert!(calls >= 330, "{calls}");
     let failures = scripts.iter().map(|script| script.matches("\nexit 2\n").count()).sum::<usize>();
-    assert!(failures >= 60, "{failures}");
+    assert!(failures >= 200, "{failures}");
 }
 
 fn folder() -> PathBuf {

@@ -104,7 +104,9 @@ impl RejectedRecords {
 
 /// Returns the hint for files of records that are not UTF-8.
 fn converted(guess: Option<GuessedEncoding>) -> Sentence {
-    let hint = Sentence::from("records are always read as UTF-8, and ").setting("encoding").text(" is for files of text");
+    let hint = Sentence::from("records are always read as UTF-8, and ")
+        .setting("encoding")
+        .text(" is for files of text");
     match guess {
         Some(guess) => hint.text(format!(
             "; the file seems to be {}: `{}` converts it",

@@ -11,7 +11,8 @@ use std::time::Instant;
 use minwise::figure::{counted, grouped, lower_bound, read_share, subject};
 use minwise::weight::{MostDocuments, Weighting};
 use minwise_corpus::{
-    Corpus, FieldPath, Format, Input, InputFormat, Layout, Nulls, Output, ReadOptions, Scratch, visible,
+    Corpus, FieldPath, Format, Input, InputFormat, Layout, Nulls, Output, ReadOptions, Scratch, foreign_file,
+    visible,
 };
 use minwise_engine::parallel;
 use minwise_index::{Answer, CheckOptions, Index, IndexSettings, NewDocument, Query, StoredDocument};

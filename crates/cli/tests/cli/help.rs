@@ -64,7 +64,7 @@ fn dedup() {
     --- stdout
     Write a corpus without its near-duplicates
 
-    Usage: minwise dedup [OPTIONS] <INPUT>...
+    Usage: minwise dedup [OPTIONS] --output <OUT> <INPUT>...
 
     Arguments:
       <INPUT>...
@@ -115,8 +115,8 @@ fn dedup() {
               Write no documents. The summary is printed, and the report of `--report` is written
 
           --force
-              Replace outputs that exist. An output folder is replaced as a whole, with everything in
-              it. In a report folder, only files of a report are replaced
+              Replace outputs that exist. An output folder is replaced only if all its files have names
+              of files that the run would write. In a report folder, only files of a report are replaced
 
       -h, --help
               Print help (see a summary with '-h')

@@ -24,8 +24,8 @@ fn index() {
       check    Read everything in an archive and list the damage. The exit code is 1 if something is
                damaged
       compact  Make an archive smaller and faster after many changes, and delete removed documents from
-               disk. In an archive over 64 MB, removed documents among the newest 64 MB of changes stay
-               on disk until the archive is changed and compacted again
+               disk. Compaction copies the archive, so it needs as much free disk space as the archive
+               takes
       merge    Merge archives with the same settings into a new archive. If several archives have a
                document with the same id, the new archive gets the document of the archive that is named
                last
@@ -592,9 +592,8 @@ fn index_compact() {
     insta::assert_snapshot!(Desk::new().run("index compact --help"), @"
     exit 0
     --- stdout
-    Make an archive smaller and faster after many changes, and delete removed documents from disk. In an
-    archive over 64 MB, removed documents among the newest 64 MB of changes stay on disk until the
-    archive is changed and compacted again
+    Make an archive smaller and faster after many changes, and delete removed documents from disk.
+    Compaction copies the archive, so it needs as much free disk space as the archive takes
 
     Usage: minwise index compact [OPTIONS] <DIR>
 

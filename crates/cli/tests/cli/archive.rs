@@ -711,7 +711,7 @@ fn without_texts_matches_are_found_and_passages_are_not_shown() {
     desk.run("index add archive in.jsonl -q").exit(0);
     desk.write("new.txt", with_word(&prose(1, 100), 50, "other"));
     let found = desk.run("check new.txt --index archive").exit(1);
-    assert!(found.text().contains("similarity 0.9"), "{found}");
+    assert!(found.text().contains("similarity 9"), "{found}");
     insta::assert_snapshot!(desk.run("index show archive a"), @"
     exit 2
     --- stderr

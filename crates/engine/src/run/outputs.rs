@@ -459,9 +459,7 @@ impl OutputPlace {
                 outputs.compression.check(format)?;
             }
             refuse_needed(path, work)?;
-            if overwrite != Overwrite::Same {
-                refuse_other_files(corpus, path, None)?;
-            }
+            refuse_other_files(corpus, path, None)?;
             return Ok(Self::Files(OutputFolder::create_for(path, overwrite, tag)?));
         }
         if is_folder {
@@ -479,9 +477,7 @@ impl OutputPlace {
             refuse_same_names(corpus, outputs.format)?;
             refuse_shared_members(corpus, None)?;
             refuse_needed(path, work)?;
-            if overwrite != Overwrite::Same {
-                refuse_other_files(corpus, path, outputs.format)?;
-            }
+            refuse_other_files(corpus, path, outputs.format)?;
             return Ok(Self::Each(OutputFolder::create_for(path, overwrite, tag)?, outputs.format));
         }
         let format = format_of(Some(path), outputs.format, corpus)?;

@@ -128,6 +128,9 @@ impl Index {
                     Ok(true)
                 });
             }
+            if state.counted == 0 {
+                return Ok(());
+            }
             // Only documents that the table has counted are counted again. A table of all 8,000 documents of an
             // archive of 7 MB took 7 MB more.
             let table = self.frequencies_below(&view, state.counted, observer)?;

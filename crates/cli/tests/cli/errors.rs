@@ -93,7 +93,7 @@ fn every_wrong_option_is_reported_at_once() {
     error: `--threads`: `none` is not a whole number
     error: `--max-rejects`: `some` is not a whole number
 
-    hint: `iconv -f gbk -t utf-8 FILE > NEW` converts a file from GBK, and likewise from other encodings
+    hint: `auto` guesses the encoding of each file; `iconv -f NAME -t utf-8 FILE > NEW` converts a file, and `iconv -l` lists the names
     ");
 }
 

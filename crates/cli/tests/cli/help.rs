@@ -1062,6 +1062,8 @@ fn every_help_has_examples_and_groups() {
         assert!(help.contains("--color <WHEN>"), "{help}");
     }
     let help = Desk::new().run("dedup --help").exit(0).text().to_owned();
+    let (usage, help) = help.split_once("\nOptions:").unwrap();
+    assert!(usage.contains("Usage: minwise dedup [OPTIONS] --output <OUT> <INPUT>..."), "{usage}");
     let place = |word: &str| help.find(word).unwrap_or_else(|| panic!("{word}"));
     // The most needed options come first.
     let order = [

@@ -99,6 +99,9 @@ fn an_existing_folder_of_texts_is_refused_unless_it_is_empty() {
     let run = desk.run("dedup letters -o empty").exit(2);
     assert!(run.err.starts_with("error: `empty` exists already"), "{run}");
     desk.write("empty/old", "old");
+    let run = desk.run("dedup letters -o empty --force").exit(2);
+    assert!(run.err.contains("has a file that this run would not write: `empty/old`"), "{run}");
+    fs_err::remove_file(desk.path("empty/old")).unwrap();
     desk.run("dedup letters -o empty --force").exit(0);
     assert_eq!(desk.names(), ["empty", "empty/a", "letters", "letters/a"]);
 }

@@ -79,16 +79,17 @@ pub fn import(args: &IndexImportArgs, printer: &Printer) -> Result<Exit, Failure
         let file = minwise_corpus::open_file(Path::new(&args.input), &args.input)?;
         Box::new(BufReader::with_capacity(1 << 20, file))
     };
-    // An export under a name such as `archive.jsonl.gz` is compressed.
-    let mut lines = decompressed(lines, &args.input)?;
     let folder = Path::new(&args.folder);
     let (index, imported) = if folder.join("header").exists() {
+        // The archive is opened first, because a pipe can wait long before its first byte.
         let index = open(&args.folder)?;
+        let mut lines = decompressed(lines, &args.input)?;
         let imported = index.import(&mut lines, threads(), &Interruptible)?;
         (index, imported)
     } else {
         // A pipe cannot be read twice, so the first line is read here for its settings and chained before the rest of
         // the lines.
+        let mut lines = decompressed(lines, &args.input)?;
         let mut first = vec![];
         lines.read_until(b'\n', &mut first)?;
         let settings = Index::settings_of_export(&String::from_utf8_lossy(&first))?;

@@ -2,7 +2,9 @@
 
 use std::io::{self, BufRead, Read};
 
-use crate::error::{Error, ErrorKind, Result};
+use flate2::bufread::GzDecoder;
+
+use crate::error::{Error, ErrorKind, Result, TRAILING};
 use crate::refusal::Refusal;
 
 /// Largest Zstandard window that is accepted, as a power of two. The limit is the largest window of the format,
@@ -109,7 +111,7 @@ impl Compression {
     /// Returns the decompressed stream. Adjacent members and frames are read as one stream.
     pub(crate) fn decoder<'r>(self, reader: impl BufRead + 'r) -> io::Result<Box<dyn Read + 'r>> {
         Ok(match self {
-            Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(reader)),
+            Self::Gzip => Box::new(GzipStream(Some(GzDecoder::new(reader)))),
             #[cfg(feature = "zstd")]
             Self::Zstd => {
                 let mut decoder = zstd::stream::read::Decoder::with_buffer(reader)?;
@@ -156,6 +158,46 @@ pub fn decompressed<'r>(mut stream: impl BufRead + 'r, name: &str) -> Result<Box
             Box::new(io::BufReader::with_capacity(1 << 20, compression.decoder(stream).map_err(failed)?))
         }
     })
+}
+
+/// Reader of the members of a gzip file, one after the other; `None` behind the last member.
+struct GzipStream<R>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> Read for GzipStream<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if out.is_empty() {
+            return Ok(0);
+        }
+        while let Some(decoder) = &mut self.0 {
+            let bytes = decoder.read(out)?;
+            if bytes > 0 {
+                return Ok(bytes);
+            }
+            // The decoder stays in place until the next member is known, because the caller repeats an interrupted read.
+            let has_next = has_next_member(decoder.get_mut())?;
+            self.0 = self.0.take().map(GzDecoder::into_inner).filter(|_| has_next).map(GzDecoder::new);
+        }
+        Ok(0)
+    }
+}
+
+/// Reports whether another gzip member follows. Zeros behind the last member are ignored, as `gzip` does, because tapes
+/// and some programs fill files up with zeros.
+pub(crate) fn has_next_member(reader: &mut impl BufRead) -> io::Result<bool> {
+    let mut has_zeros = false;
+    loop {
+        let block = reader.fill_buf()?;
+        match block {
+            [] => return Ok(false),
+            [0x1f] | [0x1f, 0x8b, ..] if !has_zeros => return Ok(true),
+            block if block.iter().all(|byte| *byte == 0) => {
+                let bytes = block.len();
+                has_zeros = true;
+                reader.consume(bytes);
+            }
+            _ => return Err(io::Error::new(io::ErrorKind::InvalidData, TRAILING)),
+        }
+    }
 }
 
 /// Reports whether an error of a decoder is about the data, not about the disk below.
@@ -224,6 +266,16 @@ pub(crate) mod tests {
         assert_eq!(decode(&[xz(b"one "), xz(b"two")].concat()).unwrap(), b"one two");
         let skippable = [0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9];
         assert_eq!(decode(&[&skippable[..], &zst(b"three")].concat()).unwrap(), b"three");
+    }
+
+    #[test]
+    fn zeros_behind_a_gzip_stream_are_ignored_and_other_bytes_are_named() {
+        let members = [gzip(b"one "), gzip(b"two")].concat();
+        assert_eq!(decode(&[&members[..], &[0; 70_000]].concat()).unwrap(), b"one two");
+        for rest in [&b"rest"[..], b"\0\0rest", b"\x1fx"] {
+            let error = decode(&[&members[..], rest].concat()).unwrap_err();
+            assert!(is_damage(&error) && error.to_string() == TRAILING, "{error}");
+        }
     }
 
     #[test]

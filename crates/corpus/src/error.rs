@@ -418,6 +418,9 @@ impl Error {
                 .text(" writes the clusters of any input to `DIR/clusters.jsonl`"),
             ErrorKind::Misplaced { .. } => "this is a bug of Minwise: please report it".into(),
             ErrorKind::Changed { .. } => "run again when nothing writes to it".into(),
+            ErrorKind::Damaged { message, .. } if message == TRAILING => {
+                "`gzip -dc FILE > NEW` writes the stream without the bytes behind it".into()
+            }
             ErrorKind::Damaged { .. } => "the file may have been cut short while it was copied".into(),
             ErrorKind::OutputExists { is_folder: true, .. } => {
                 Sentence::new().setting("force").text(" replaces the files in it")
@@ -439,6 +442,18 @@ impl Error {
                 "name a folder that does not exist yet, or an empty one".into()
             }
             ErrorKind::BadOption { option: "an encoding", given, .. } => encoding_hint(given),
+            ErrorKind::BadOption { option: "an output format", given, .. }
+                if given.eq_ignore_ascii_case("json") =>
+            {
+                Sentence::new().setting_to("output-format", "jsonl").text(" writes one JSON object per line")
+            }
+            ErrorKind::BadOption { option, given, .. }
+                if option.ends_with("format") && given.eq_ignore_ascii_case("json") =>
+            {
+                Sentence::new()
+                    .setting_to("input-format", "jsonl")
+                    .text(" reads JSON with one object per line; `jq -c '.[]' FILE` makes it of a list")
+            }
             ErrorKind::BadRecord { .. }
             | ErrorKind::WrongOutputKind { .. }
             | ErrorKind::NoSuchPlace { .. }
@@ -560,6 +575,9 @@ impl ErrorKind {
 /// Spelling of standard input on the command line.
 pub(crate) const STDIN: &str = "-";
 
+/// Message about a gzip file that has other bytes behind its last member.
+pub(crate) const TRAILING: &str = "other bytes follow the gzip stream";
+
 /// Name, in messages, of standard output.
 pub(crate) const STDOUT: &str = "standard output";
 
@@ -677,6 +695,9 @@ impl fmt::Display for Error {
             ErrorKind::NoAnnotation { format } => write!(f, "{format} records have no room for annotations")?,
             ErrorKind::NoSuchCompression { compression, format, .. } => {
                 write!(f, "{format} cannot be written with the compression `{compression}`")?;
+            }
+            ErrorKind::Damaged { name, message, .. } if message == TRAILING => {
+                write!(f, "`{}` is damaged: {TRAILING}", shown(name))?;
             }
             ErrorKind::Damaged { name, compression, at, message } => {
                 let (name, at, message) = (shown(name), grouped(*at), visible(message));

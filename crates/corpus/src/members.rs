@@ -10,6 +10,8 @@ use std::ops::Range;
 
 use flate2::bufread::GzDecoder;
 
+use crate::compression::has_next_member;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GzipMember {
     /// Range of the member in the file.
@@ -116,9 +118,9 @@ impl<R: BufRead> Read for MemberReader<R> {
         loop {
             match std::mem::replace(&mut self.state, State::Done) {
                 State::Done => return Ok(0),
-                State::Between(mut file) => match file.fill_buf() {
-                    Ok([]) => return Ok(0),
-                    Ok(_) => self.state = State::Inside(Box::new(GzDecoder::new(file))),
+                State::Between(mut file) => match has_next_member(&mut file) {
+                    Ok(false) => return Ok(0),
+                    Ok(true) => self.state = State::Inside(Box::new(GzDecoder::new(file))),
                     Err(error) => {
                         // The state is restored, because the caller repeats an interrupted read.
                         self.state = State::Between(file);

@@ -62,12 +62,26 @@ pub(crate) fn find(
 }
 
 /// Finds the column with this path. The whole path is also compared as a single name, because the name of a column
-/// may contain dots or brackets.
+/// may contain dots or brackets. If no column has the name, spaces around the names are ignored, because many headers
+/// have a space behind each comma.
 fn position(name: &str, known: &[Option<KnownColumn>], field: &FieldPath) -> Result<Option<usize>> {
     let whole = FieldPath::field(field.to_string());
-    let is_wanted = |known: &Option<KnownColumn>| {
-        known.as_ref().is_some_and(|known| known.path == *field || known.path == whole)
-    };
+    let exact = only(name, known, field, |path| *path == *field || *path == whole)?;
+    if exact.is_some() {
+        return Ok(exact);
+    }
+    let plain = field.to_string();
+    only(name, known, field, |path| matches!(path.parts(), [part] if part.trim() == plain.trim()))
+}
+
+/// Returns the only column whose path is wanted, if there is one.
+fn only(
+    name: &str,
+    known: &[Option<KnownColumn>],
+    field: &FieldPath,
+    is_wanted: impl Fn(&FieldPath) -> bool,
+) -> Result<Option<usize>> {
+    let is_wanted = |known: &Option<KnownColumn>| known.as_ref().is_some_and(|known| is_wanted(&known.path));
     let mut found = (0..).zip(known).filter(|(_, known)| is_wanted(known));
     let first = found.next();
     if found.next().is_some() {
@@ -141,6 +155,14 @@ mod tests {
             found(&["text"], "text", "id").unwrap(),
             ColumnNumbers { text: vec![0], ..ColumnNumbers::default() }
         );
+    }
+
+    #[test]
+    fn spaces_around_a_name_are_ignored_if_no_column_has_the_name() {
+        let text = |known: &[&str]| found(known, "text", "id").map(|columns| (columns.text, columns.id));
+        assert_eq!(text(&["= id", "= text "]).unwrap(), (vec![1], Some(0)));
+        assert_eq!(text(&["= text", "=text"]).unwrap(), (vec![1], None));
+        assert_eq!(text(&["= text", "=text "]).unwrap_err().code(), "repeated_column");
     }
 
     #[test]

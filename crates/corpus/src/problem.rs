@@ -110,12 +110,19 @@ impl FileProblem {
             Self::NoLists { columns, .. } if columns.is_empty() => {
                 Sentence::from("leave out ").setting("text-field").text(": the text of a WARC record is its body")
             }
-            Self::NoColumn { columns, .. } | Self::NoLists { columns, .. } => {
+            Self::NoColumn { column, columns } | Self::NoLists { field: column, columns } => {
+                if let Some(similar) = columns.iter().find(|other| is_similar(column, other)) {
+                    let similar = enumerated(std::slice::from_ref(similar));
+                    return Some(format!("did you mean {similar}? {}", listed(columns)).into());
+                }
                 let hint = Sentence::from(listed(columns));
                 match columns.as_slice() {
-                    [only] if only.contains('|') => {
-                        hint.text("; ").setting_to("delimiter", "'|'").text(" divides it")
-                    }
+                    [only] => match dividing(only, column) {
+                        Some(delimiter) => {
+                            hint.text("; ").setting_to("delimiter", delimiter).text(" divides it")
+                        }
+                        None => hint,
+                    },
                     _ => hint,
                 }
             }
@@ -185,6 +192,30 @@ impl FileProblem {
     }
 }
 
+/// Delimiters that can divide a column, as they are typed in a shell.
+const DELIMITERS: [(char, &str); 5] = [('|', "'|'"), ('\t', "tab"), (';', "';'"), (',', "','"), ('^', "'^'")];
+
+/// Returns the delimiter that divides the only column of a file. It is the delimiter with which the file has the wanted
+/// column, or else the delimiter that divides the header into names without spaces.
+fn dividing(only: &str, wanted: &str) -> Option<&'static str> {
+    let names = |delimiter: char| only.split(delimiter).map(|name| name.trim().trim_matches('"'));
+    let has_wanted = |(delimiter, _): &&(char, &str)| {
+        only.contains(*delimiter) && names(*delimiter).any(|name| name == wanted)
+    };
+    let has_names = |(delimiter, _): &&(char, &str)| {
+        only.contains(*delimiter)
+            && names(*delimiter).all(|name| !name.is_empty() && !name.contains(char::is_whitespace))
+    };
+    let found = DELIMITERS.iter().find(has_wanted).or_else(|| DELIMITERS.iter().find(has_names));
+    found.map(|(_, typed)| *typed)
+}
+
+/// Reports whether a name differs from a wanted name only in capitals, in `_` and `-`, or in spaces around it.
+fn is_similar(wanted: &str, name: &str) -> bool {
+    let plain = |name: &str| name.trim().to_lowercase().replace(['_', '-', ' '], "");
+    plain(wanted) == plain(name)
+}
+
 /// Maximum number of columns that a hint lists.
 const LISTED: usize = 20;
 
@@ -218,6 +249,41 @@ fn enumerated(columns: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn hint_for(column: &str, columns: &[&str]) -> String {
+        let columns = columns.iter().map(|column| (*column).to_owned()).collect();
+        let problem = FileProblem::NoColumn { column: column.to_owned(), columns };
+        problem.hint().unwrap().as_flags("minwise")
+    }
+
+    #[test]
+    fn another_delimiter_is_suggested_if_it_divides_the_only_column() {
+        for (only, delimiter) in [
+            ("id|text", "'|'"),
+            ("id\ttext", "tab"),
+            ("id;text", "';'"),
+            ("id,text", "','"),
+            ("id^text", "'^'"),
+        ] {
+            let hint = hint_for("text", &[only]);
+            assert!(hint.ends_with(&format!("; `--delimiter {delimiter}` divides it")), "{hint}");
+            assert!(hint_for("other", &[only]).ends_with(" divides it"), "{only}");
+        }
+        assert_eq!(
+            hint_for("text", &["id,a|text"]),
+            "its only column is `id,a|text`; `--delimiter '|'` divides it"
+        );
+        assert!(!hint_for("text", &["A text, and another one"]).contains("--delimiter"));
+    }
+
+    #[test]
+    fn a_column_with_other_capitals_is_suggested() {
+        assert_eq!(hint_for("TEXT", &["id", "text"]), "did you mean `text`? its columns are `id` and `text`");
+        assert_eq!(
+            hint_for("bodyText", &["body_text"]),
+            "did you mean `body_text`? its only column is `body_text`"
+        );
+    }
 
     #[test]
     fn columns_are_listed_in_words() {

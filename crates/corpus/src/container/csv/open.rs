@@ -1,6 +1,6 @@
 //! Walks over a source once, when it is opened, and finds its header and the places at which it can be cut.
 
-use memchr::memmem;
+use memchr::{memchr, memmem};
 use minwise::Observer;
 
 use super::split::{Splitter, fields, unquoted, without_line_end};
@@ -49,6 +49,8 @@ impl Delimited {
         observer: &dyn Observer,
     ) -> Result<Self> {
         let mut error = None;
+        let stated = stated_delimiter(reader)?.filter(|_| options.delimiter.is_none());
+        let delimiters = stated.as_ref().map_or(delimiters, std::slice::from_ref);
         // If no delimiter fits, the delimiter that gives the most columns is most likely the right one, so its error
         // is returned.
         let mut most = 1;
@@ -96,6 +98,7 @@ impl CsvHeader {
     fn read(reader: &SourceReader, delimiter: u8) -> Result<Self> {
         let header = header(reader, delimiter)?;
         let body = header.strip_prefix(BOM.as_bytes()).unwrap_or(&header);
+        let (_, body) = body.split_at(stated_line(body).map_or(0, |(_, bytes)| bytes));
         let mut names = Vec::new();
         for field in fields(without_line_end(body), delimiter) {
             let name = String::from_utf8(unquoted(field).into_owned())
@@ -116,8 +119,32 @@ impl CsvHeader {
     }
 }
 
+/// Length of the longest line that states a delimiter, with a byte-order mark, quotes and a line end.
+const STATED_BYTES: u64 = 12;
+
+/// Returns the delimiter that the first line of a source states, and the length of this line with its line end. Excel
+/// writes and reads such a line, `sep=;`, before the header.
+fn stated_line(body: &[u8]) -> Option<(u8, usize)> {
+    let line_end = memchr(b'\n', body.get(..STATED_BYTES as usize).unwrap_or(body))?;
+    let line = without_line_end(body.get(..=line_end)?);
+    let line = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
+    match line {
+        [b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', delimiter] => Some((*delimiter, line_end + 1)),
+        _ => None,
+    }
+}
+
+/// Returns the delimiter that the first line of a source states, if there is such a line.
+fn stated_delimiter(reader: &SourceReader) -> Result<Option<Delimiter>> {
+    let mut head = vec![0; reader.size_bytes().min(STATED_BYTES) as usize];
+    reader.read_exact_at(0, &mut head)?;
+    let body = head.strip_prefix(BOM.as_bytes()).unwrap_or(&head);
+    let stated = stated_line(body).and_then(|(delimiter, _)| char::from(delimiter).to_string().parse().ok());
+    Ok(stated)
+}
+
 /// Reads the bytes of the header, line end included. A byte-order mark before the header is not a part of the first
-/// name.
+/// name. A line before the header that states the delimiter is a part of the header.
 fn header(reader: &SourceReader, delimiter: u8) -> Result<Vec<u8>> {
     let mut head = vec![0; reader.size_bytes().min(HEADER_BYTES) as usize];
     reader.read_exact_at(0, &mut head)?;
@@ -125,6 +152,7 @@ fn header(reader: &SourceReader, delimiter: u8) -> Result<Vec<u8>> {
         return Err(not_utf8(reader, Some(encoding)));
     }
     let body = head.strip_prefix(BOM.as_bytes()).unwrap_or(&head);
+    let (_, body) = body.split_at(stated_line(body).map_or(0, |(_, bytes)| bytes));
     let mut splitter = Splitter::new(delimiter);
     let end = match splitter.record_end(body) {
         Some(end) => head.len() - body.len() + end,
@@ -193,6 +221,22 @@ fn cut(cuts: &mut Vec<u64>, start: u64, end: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_line_that_states_the_delimiter_is_recognised() {
+        for (line, expected) in [
+            ("sep=;\nid;text", Some((b';', 6))),
+            ("SEP=|\r\nid|text", Some((b'|', 7))),
+            ("\"sep=;\"\r\n", Some((b';', 9))),
+            ("sep=\t\n", Some((b'\t', 6))),
+            ("sep=;", None),
+            ("sep=;;\n", None),
+            ("sep,text\n", None),
+            ("id,text\nsep=;\n", None),
+        ] {
+            assert_eq!(stated_line(line.as_bytes()), expected, "{line}");
+        }
+    }
 
     #[test]
     fn a_large_record_stands_alone() {

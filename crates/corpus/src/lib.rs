@@ -125,7 +125,8 @@ pub use document::{Document, DocumentText, LongText, MaybeLong, RecordPlace};
 pub use encoding::GuessedEncoding;
 pub use error::{Error, ErrorKind};
 pub use extract::{
-    DocumentFormat, ExtractLimits, Extracted, ExtractedMark, FileProperties, MarkPlace, extract,
+    DocumentFormat, ExtractLimits, Extracted, ExtractedMark, FileProperties, MarkPlace, MistakenInput,
+    extract,
 };
 pub use field::FieldPath;
 pub use format::{Format, InputFormat, Layout};

@@ -4,6 +4,7 @@
 mod chunk;
 mod hash;
 
+use std::io::Read as _;
 use std::ops::Range;
 
 use minwise::{Observer, escape_control};
@@ -16,6 +17,7 @@ use crate::container::{self, Container};
 use crate::document::{Document, DocumentText, LONG_BYTES, MaybeLong, RecordPlace};
 use crate::encoding::GuessedEncoding;
 use crate::error::{Error, ErrorKind, Result};
+use crate::extract::{self, MistakenInput};
 use crate::format::{Format, Layout};
 use crate::input::{self, FileIds, Input, Resolved, SameId, Skipped, Walked};
 use crate::options::ReadOptions;
@@ -212,6 +214,29 @@ impl Corpus {
     /// together.
     pub fn layout(&self) -> Layout {
         self.readable_inputs().next().map_or(Layout::Records, Source::layout)
+    }
+
+    /// Returns the only input, if it is read as one document although it is most likely no document, with the reason.
+    /// Nothing is returned for an input that cannot be read.
+    pub fn mistaken_input(&self) -> Option<(&Source, MistakenInput)> {
+        let [source] = self.inputs() else { return None };
+        if source.layout() != Layout::Texts || source.unreadable().is_some() || source.memory().is_some() {
+            return None;
+        }
+        let reader = source.open().ok()?;
+        let mut head = vec![0; reader.size_bytes().min(container::LOOK_BYTES as u64) as usize];
+        reader.read_exact_at(0, &mut head).ok()?;
+        if let Some(compression) = source.compression {
+            let mut decoded = vec![];
+            // An error of the decoder comes after the bytes that it decoded, which are judged.
+            let _ = compression
+                .decoder(&*head)
+                .ok()?
+                .take(container::LOOK_BYTES as u64)
+                .read_to_end(&mut decoded);
+            head = decoded;
+        }
+        Some((source, extract::mistaken(&head, source.name())?))
     }
 
     /// Returns the number of WARC records of the inputs that note an earlier visit of a page. These records are no

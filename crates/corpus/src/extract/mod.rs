@@ -36,6 +36,7 @@ mod epub;
 mod html;
 mod limits;
 mod markdown;
+mod mistaken;
 #[cfg(feature = "office")]
 mod odt;
 #[cfg(feature = "office")]
@@ -62,7 +63,9 @@ use std::fmt;
 use crate::refusal::Refusal;
 pub use limits::ExtractLimits;
 pub(crate) use markdown::body as markdown_body;
-pub(crate) use plain::{NUL_LOOK_BYTES, UNKNOWN, has_many_nuls, is_binary};
+pub use mistaken::MistakenInput;
+pub(crate) use mistaken::mistaken;
+pub(crate) use plain::{NUL_LOOK_BYTES, UNKNOWN, has_many_nuls, is_binary, unknown};
 pub(crate) use recognise::{Recognised, recognise};
 
 #[cfg(feature = "warc")]

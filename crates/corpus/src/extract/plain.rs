@@ -6,7 +6,7 @@ use crate::decode::decode_by_content;
 /// Decodes a file of plain text.
 pub(super) fn extract(bytes: &[u8]) -> Result<Extracted, Refusal> {
     if is_binary(bytes) {
-        return Err(UNKNOWN);
+        return Err(unknown(bytes));
     }
     let decoded = decode_by_content(bytes);
     let repaired = decoded.repaired;
@@ -16,6 +16,26 @@ pub(super) fn extract(bytes: &[u8]) -> Result<Extracted, Refusal> {
 /// Refusal of a file that is neither of a known kind nor text.
 pub(crate) const UNKNOWN: Refusal =
     Refusal::Unsupported { what: "neither text nor a kind of document that is read" };
+
+/// Binary files that people give instead of the files in them: the offset of a magic number, the magic number, and the
+/// kind of the file. Folders may have such files beside documents, so these files are not among the recognised kinds.
+const BINARY: [(usize, &[u8], &str); 3] = [
+    (257, b"ustar", "a tar archive; unpack it"),
+    (0, b"\x04\x22\x4d\x18", "compressed by LZ4; decompress it"),
+    (0, b"\xff\x06\0\0sNaPpY", "compressed by Snappy; decompress it"),
+];
+
+/// Returns the refusal of a binary file of no recognised kind.
+pub(crate) fn unknown(bytes: &[u8]) -> Refusal {
+    packed(bytes).unwrap_or(UNKNOWN)
+}
+
+/// Returns the refusal of a file that holds other files, or that is compressed in a way that is not read.
+pub(super) fn packed(bytes: &[u8]) -> Option<Refusal> {
+    let has = |at: usize, magic: &[u8]| bytes.get(at..).is_some_and(|rest| rest.starts_with(magic));
+    let known = BINARY.iter().find(|(at, magic, _)| has(*at, magic));
+    known.map(|(.., what)| Refusal::Unsupported { what })
+}
 
 /// Reports whether bytes are no text in any common encoding.
 ///

@@ -26,8 +26,8 @@ const UNREAD: [(&[u8], &str); 10] = [
     (b"BZh", "a compressed file"),
     (b"\xfd7zXZ\0", "a compressed file"),
     (b"\x28\xb5\x2f\xfd", "a compressed file"),
-    (b"7z\xbc\xaf\x27\x1c", "an archive of files"),
-    (b"Rar!\x1a\x07", "an archive of files"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive; unpack it"),
+    (b"Rar!\x1a\x07", "a RAR archive; unpack it"),
     (b"SQLite format 3\0", "a database"),
     (b"\x7fELF", "a program"),
 ];

@@ -3,6 +3,7 @@
 use super::archive::OpenZip;
 #[cfg(feature = "html")]
 use super::epub;
+use super::mistaken::ZIP;
 use super::package::{self, CONTENT_TYPES};
 use super::{ExtractLimits, Extracted, Refusal, docx, odt, pptx};
 
@@ -32,7 +33,7 @@ fn extract_from(archive: &mut OpenZip<'_, '_>) -> Result<Extracted, Refusal> {
         };
     }
     if !archive.has(CONTENT_TYPES) {
-        return Err(Refusal::Unsupported { what: "an archive of files" });
+        return Err(Refusal::Unsupported { what: ZIP });
     }
     let main = package::main_part(archive)?;
     if main.content_type.contains("wordprocessingml") || main.content_type.contains("ms-word") {
@@ -57,7 +58,7 @@ mod tests {
 
     #[test]
     fn other_archives_are_told_by_name() {
-        assert_eq!(refused(&[("/etc/passwd", "x"), ("../y", "z")]), "it is an archive of files");
+        assert_eq!(refused(&[("/etc/passwd", "x"), ("../y", "z")]), "it is a ZIP archive; unpack it");
         let sheet = "application/vnd.oasis.opendocument.spreadsheet";
         assert!(refused(&[("mimetype", sheet)]).starts_with("it is a kind of OpenDocument"));
         let book =

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use minwise::{Observer, Sentence, Stage, escape_control};
 use minwise_corpus::{
-    CompleteOutput, Corpus, ErrorKind as CorpusErrorKind, Format, Layout, Output, OutputFolder, Overwrite,
-    RunTag, Source, TableCompression, Unconverted, check_conversion, check_each, foreign_file,
-    has_compressed_name, refuse_annotation, refuse_conversion, refuse_other_files, refuse_overlap,
+    CompleteOutput, Corpus, ErrorKind as CorpusErrorKind, Format, Layout, MistakenInput, Output,
+    OutputFolder, Overwrite, RunTag, Source, TableCompression, Unconverted, check_conversion, check_each,
+    foreign_file, has_compressed_name, refuse_annotation, refuse_conversion, refuse_other_files, refuse_overlap,
     refuse_same_names, refuse_shared, refuse_shared_members, refuse_unlike,
 };
 
@@ -392,7 +392,7 @@ fn no_format(output: Option<&Path>, corpus: &Corpus) -> Error {
 }
 
 /// Refuses texts for an output that is not a folder, or that has a format setting.
-fn refuse_texts(path: &Path, is_folder: bool, outputs: &Outputs) -> Result<(), Error> {
+fn refuse_texts(path: &Path, is_folder: bool, outputs: &Outputs, corpus: &Corpus) -> Result<(), Error> {
     if let Some(format) = outputs.format {
         let message = Sentence::new()
             .setting_to("output-format", format.name())
@@ -405,6 +405,7 @@ fn refuse_texts(path: &Path, is_folder: bool, outputs: &Outputs) -> Result<(), E
     if is_folder || path.extension().is_none() {
         return Ok(());
     }
+    refuse_mistaken(corpus)?;
     let name = path.to_string_lossy();
     let shown = escape_control(&name);
     let mut hint = Sentence::from(format!("a folder has a name that ends in a slash: `{shown}/`"));
@@ -418,6 +419,30 @@ fn refuse_texts(path: &Path, is_folder: bool, outputs: &Outputs) -> Result<(), E
         "each input is one document, so that the output is a folder, and `{shown}` has the name of a file"
     );
     Err(refused(message.into(), hint))
+}
+
+/// Refuses an only input that was taken for a document and is most likely something else. The error names the kind of
+/// the input, because an error about the output would mislead.
+fn refuse_mistaken(corpus: &Corpus) -> Result<(), Error> {
+    let Some((source, mistaken)) = corpus.mistaken_input() else { return Ok(()) };
+    let name = match source.name() {
+        "-" => "standard input".to_owned(),
+        name => format!("`{}`", escape_control(name)),
+    };
+    let (message, hint): (String, Option<Sentence>) = match mistaken {
+        MistakenInput::Empty => (format!("{name} is empty"), None),
+        MistakenInput::JsonList => (
+            format!("{name} is a JSON list, and records are read from JSONL"),
+            Some("JSONL has one object per line: `jq -c '.[]' FILE` makes it of a list".into()),
+        ),
+        MistakenInput::JsonObject => (
+            format!("{name} is JSON over several lines, and records are read from JSONL"),
+            Some("JSONL has one object per line: `jq -c . FILE` makes it of objects".into()),
+        ),
+        MistakenInput::Refused(refusal) => (format!("{name} cannot be read: {refusal}"), None),
+        _ => return Ok(()),
+    };
+    Err(ErrorKind::Output { message: message.into(), hint }.into())
 }
 
 impl OutputPlace {
@@ -439,12 +464,15 @@ impl OutputPlace {
                         refuse_format(corpus, format, outputs.compression)?;
                         Ok(Self::One(Box::new(Output::stdout()), format))
                     }
-                    Layout::Texts => Err(refused(
-                        "a folder of texts cannot be written to standard output".into(),
-                        Sentence::new()
-                            .setting_to("output", "DIR")
-                            .text(" names a folder for the kept files"),
-                    )),
+                    Layout::Texts => {
+                        refuse_mistaken(corpus)?;
+                        Err(refused(
+                            "a folder of texts cannot be written to standard output".into(),
+                            Sentence::new()
+                                .setting_to("output", "DIR")
+                                .text(" names a folder for the kept files"),
+                        ))
+                    }
                 };
             }
         };
@@ -453,7 +481,7 @@ impl OutputPlace {
         let is_folder =
             was_folder || path.to_string_lossy().ends_with(std::path::is_separator) || path.is_dir();
         if corpus.layout() == Layout::Texts {
-            refuse_texts(path, is_folder, outputs)?;
+            refuse_texts(path, is_folder, outputs, corpus)?;
             refuse_same_names(corpus, None)?;
             for format in corpus.formats() {
                 outputs.compression.check(format)?;

@@ -14,7 +14,7 @@ use crate::decode::{BOM, Decoded, decode_text};
 use crate::document::{CharacterForm, LongText, TextPart, WINDOW_BYTES, whole_characters};
 use crate::encoding::utf16_without_mark;
 use crate::error::Result;
-use crate::extract::{FileProperties, Recognised, UNKNOWN, extract_as, is_binary, markdown_body, recognise};
+use crate::extract::{FileProperties, Recognised, extract_as, is_binary, markdown_body, recognise, unknown};
 use crate::options::{Encoding, ReadOptions};
 use crate::reject::RejectReason;
 use crate::source::SourceReader;
@@ -136,7 +136,7 @@ fn kind(bytes: &[u8], name: &str, reading: ReadingMode) -> Result<Recognised, Re
         ReadingMode::Plain => Ok(Recognised::Text),
         ReadingMode::Extracted => match recognise(bytes, Some(name)) {
             Ok(Recognised::Text | Recognised::Markdown) if is_binary(bytes) => {
-                Err(RejectReason::NoText { refusal: UNKNOWN })
+                Err(RejectReason::NoText { refusal: unknown(bytes) })
             }
             Ok(kind) => Ok(kind),
             Err(refusal) => Err(RejectReason::NoText { refusal }),

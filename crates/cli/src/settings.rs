@@ -247,6 +247,10 @@ fn made(options: &SpecOptions, problems: &mut FlagProblems) -> Spec {
 }
 
 pub fn threshold(text: &str, problems: &mut FlagProblems) -> f64 {
+    if let Some(reason) = minwise_engine::tiny_percentage(text) {
+        problems.add(format!("`--threshold`: {reason}"), None);
+        return 0.8;
+    }
     let threshold = problems.share_or(0.8, "--threshold", text);
     problems.check("--threshold", tune::check_threshold(threshold));
     threshold

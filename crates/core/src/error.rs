@@ -135,6 +135,11 @@ impl Error {
                     None => Sentence::new().setting_to("recall", best).text(" can be reached"),
                 })
             }
+            ErrorKind::OutOfRange { setting, given, .. } if is_full_recall(setting, given) => Some(
+                Sentence::new()
+                    .setting_to("candidates", "sort-merge")
+                    .text(" of `dedup` and `pairs` finds every pair"),
+            ),
             ErrorKind::OutOfRange { setting, given, .. } => share_for_percent(setting, given),
             ErrorKind::Parse { .. }
             | ErrorKind::SpecMismatch { .. }
@@ -168,6 +173,11 @@ fn with_commas(text: &str) -> String {
         _ => word.to_owned(),
     };
     text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// Reports whether a recall of 100 % was given. No number of bands reaches it.
+fn is_full_recall(setting: &str, given: &str) -> bool {
+    setting.ends_with("recall") && matches!(given, "1" | "100")
 }
 
 /// Returns a hint if a share is expected and a percentage was given.

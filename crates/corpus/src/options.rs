@@ -244,7 +244,7 @@ impl FromStr for Nulls {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
-        Self::ALL.into_iter().find(|rule| rule.name() == name).ok_or_else(|| {
+        Self::ALL.into_iter().find(|rule| rule.name().eq_ignore_ascii_case(name)).ok_or_else(|| {
             let expected = "`keep`, `reject` or `error`";
             Error::new(ErrorKind::BadOption { option: "a rule for null", given: name.to_owned(), expected })
         })

@@ -225,8 +225,8 @@ impl fmt::Display for RejectReason {
             }
             Self::OpenQuote => f.write_str("a quote in it is never closed"),
             Self::TooLarge { bytes, limit } => {
-                let limit = counted(*limit, "byte");
-                write!(f, "{} is over the limit of {limit}", counted(*bytes, "byte"))
+                let [bytes, limit] = [*bytes, *limit].map(|bytes| counted(bytes, "byte"));
+                write!(f, "{bytes} is over the limit of {limit} per record (max-record)")
             }
             Self::Damaged { at, message } => {
                 write!(f, "damaged after {} decompressed bytes: {}", grouped(*at), visible(message))

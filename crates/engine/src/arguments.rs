@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use minwise::Spec;
 use minwise::figure::read_share;
+use minwise::keep::KeepPolicy;
 use minwise::shingle::{Shingling, Short};
 use minwise::text::{Folding, Markup, Normalization, WhiteSpace};
 use minwise_corpus::{Encoding, FieldPath, Format, ReadOptions, TableCompression};
@@ -137,20 +138,13 @@ impl Arguments {
                 Ok(field) => self.read.id_field = field,
                 Err(error) => self.note("id-field", text, &error),
             },
-            "encoding" => match text.parse::<Encoding>() {
-                Ok(encoding) => self.read.encoding = encoding,
-                Err(error) => {
-                    let problem = SettingProblem::new("encoding", text, error.to_string());
-                    self.problems.push(match error.hint() {
-                        Some(hint) => problem.hint(hint),
-                        None => problem,
-                    });
-                }
-            },
-            "delimiter" => self.read.delimiter = self.parsed("delimiter", text),
+            "encoding" => {
+                self.read.encoding = self.of_corpus::<Encoding>("encoding", text).unwrap_or_default();
+            }
+            "delimiter" => self.read.delimiter = self.of_corpus("delimiter", text),
             "max-record" => self.set_max_record(text),
-            "null" => self.read.nulls = self.parse("null", text),
-            "input-format" => self.read.format = self.parse("input-format", text),
+            "null" => self.read.nulls = self.of_corpus("null", text).unwrap_or_default(),
+            "input-format" => self.read.format = self.of_corpus("input-format", text).unwrap_or_default(),
             "strict" => self.read.strict = self.flag("strict", text),
             "temp-dir" => self.read.spool_dir = Some(PathBuf::from(text)),
             _ => return false,
@@ -163,7 +157,7 @@ impl Arguments {
             // The place of a record has 32 bits for the length.
             Some(bytes) if (1..=u64::from(u32::MAX)).contains(&bytes) => self.read.max_record_bytes = bytes,
             Some(_) => self.note("max-record", text, "it must be at least 1 byte and less than 4 GiB"),
-            None => self.note("max-record", text, format!("`{text}` is not a size such as `64MiB`")),
+            None => self.note("max-record", text, wrong_size(text, "64MiB")),
         }
     }
 
@@ -188,7 +182,7 @@ impl Arguments {
 
     fn set_search(&mut self, setting: &str, text: &str) -> bool {
         match setting {
-            "threshold" => self.settings.threshold = self.share_or(0.8, "threshold", text, NUMBER),
+            "threshold" => self.settings.threshold = self.threshold(text),
             "measure" => self.settings.measure = self.parse("measure", text),
             "order" => self.settings.order = Some(self.share_or(1.0, "order", text, NUMBER)),
             "candidates" => self.settings.search = Some(self.parse("candidates", text)),
@@ -212,8 +206,8 @@ impl Arguments {
             "cluster" => self.settings.cluster = self.parse("cluster", text),
             "max-cluster" => self.settings.max_cluster = Some(self.count("max-cluster", text) as u64),
             "audit" => self.settings.audit = self.audit(text),
-            "keep" => self.settings.keep = Some(self.parse("keep", text)),
-            "output-format" => self.output_format = self.parsed("output-format", text),
+            "keep" => self.settings.keep = Some(self.keep(text)),
+            "output-format" => self.output_format = self.of_corpus("output-format", text),
             "compression" => self.compression = self.parse("compression", text),
             _ => return false,
         }
@@ -336,6 +330,42 @@ impl Arguments {
         text.parse().map_err(|error: T::Err| self.note(setting, text, error)).ok()
     }
 
+    /// Parses a text for the corpus. If the text cannot be read, notes the problem with its hint and returns `None`.
+    fn of_corpus<T: FromStr<Err = minwise_corpus::Error>>(
+        &mut self,
+        setting: &'static str,
+        text: &str,
+    ) -> Option<T> {
+        let refused = |error: minwise_corpus::Error| {
+            let problem = SettingProblem::new(setting, text, error.to_string());
+            self.problems.push(match error.hint() {
+                Some(hint) => problem.hint(hint),
+                None => problem,
+            });
+        };
+        text.parse().map_err(refused).ok()
+    }
+
+    /// Parses a policy of `keep`. If the text cannot be read, notes the problem and returns the default.
+    fn keep(&mut self, text: &str) -> KeepPolicy {
+        text.parse().unwrap_or_else(|error: minwise::Error| {
+            let problem = SettingProblem::new("keep", text, error.to_string());
+            self.problems.push(match keep_hint(text) {
+                Some(hint) => problem.hint(hint),
+                None => problem,
+            });
+            KeepPolicy::default()
+        })
+    }
+
+    fn threshold(&mut self, text: &str) -> f64 {
+        if let Some(reason) = tiny_percentage(text) {
+            self.note("threshold", text, reason);
+            return 0.8;
+        }
+        self.share_or(0.8, "threshold", text, NUMBER)
+    }
+
     fn checked<T>(
         &mut self,
         setting: &'static str,
@@ -412,11 +442,62 @@ impl Arguments {
 
     fn memory(&mut self, text: &str) -> Option<MemoryLimit> {
         let Some(bytes) = size_bytes(text) else {
-            self.note("memory", text, format!("`{text}` is not a size such as `4GiB`"));
+            self.note("memory", text, wrong_size(text, "4GiB"));
             return None;
         };
-        self.checked("memory", text, MemoryLimit::new(bytes))
+        let limit = MemoryLimit::new(bytes);
+        // A number without a unit is meant in GiB, as in other programs, if it is too small for a number of bytes.
+        if limit.is_err() && (1..=1024).contains(&bytes) && text.parse() == Ok(bytes) {
+            let reason = format!("`{text}` has no unit, which makes it a number of bytes");
+            let hint =
+                minwise::Sentence::from("with a unit, it is ").setting_to("memory", format!("{bytes}GiB"));
+            self.problems.push(SettingProblem::new("memory", text, reason).hint(hint));
+            return None;
+        }
+        self.checked("memory", text, limit)
     }
+}
+
+/// Returns a hint for a policy of `keep` that cannot be read, if it is written in the way of other lists.
+fn keep_hint(text: &str) -> Option<minwise::Sentence> {
+    let takes_field = ["newest", "oldest", "max", "min"];
+    if let Some((name, field)) = text.split_once(['=', ' ']).filter(|_| !text.contains(':')) {
+        let name = name.to_ascii_lowercase();
+        return takes_field.contains(&name.as_str()).then(|| {
+            minwise::Sentence::from("a colon comes before the field: ")
+                .setting_to("keep", format!("{name}:{}", field.trim()))
+        });
+    }
+    if takes_field.contains(&text) {
+        let hint = minwise::Sentence::from("name the field behind a colon, such as ");
+        return Some(hint.setting_to("keep", format!("{text}:date")));
+    }
+    if !text.contains(',') || text.contains(':') {
+        return None;
+    }
+    let example =
+        ["longest", "newest:date"].map(|policy| minwise::Sentence::new().setting_to("keep", policy));
+    let [first, second] = example;
+    let hint = minwise::Sentence::from("to give several policies, repeat the option: ");
+    Some(hint.followed_by(&first).text(" ").followed_by(&second))
+}
+
+/// Returns the reason why a percentage is refused for a similarity, if it is above 0 and below 1 %. Such a text is
+/// nearly always a share with a percent sign too many, and would compare nearly everything.
+///
+/// ```
+/// use minwise_engine::tiny_percentage;
+/// assert_eq!(tiny_percentage("0.80%").unwrap(), "`0.80%` is less than 1 %: write `80%` or `0.80`");
+/// assert_eq!(tiny_percentage("80%"), None);
+/// ```
+#[must_use]
+pub fn tiny_percentage(text: &str) -> Option<String> {
+    let percent = text.strip_suffix('%')?.trim_end();
+    let share: f64 = percent.parse().ok().filter(|share: &f64| *share > 0.0 && *share < 1.0)?;
+    // Ten decimals hide the error of the multiplication.
+    let hundredfold = format!("{:.10}", share * 100.0);
+    let hundredfold = hundredfold.trim_end_matches('0').trim_end_matches('.');
+    Some(format!("`{text}` is less than 1 %: write `{hundredfold}%` or `{percent}`"))
 }
 
 /// Appends the problems that a run found to the problems of unreadable texts. If a text could not be read, its setting
@@ -443,11 +524,16 @@ fn place(setting: &str) -> usize {
 /// assert_eq!(wrong_number("-1", "a whole number", 1), "`-1` is too small: it must be at least 1");
 /// assert_eq!(wrong_number("0,8", "a number", 0), "`0,8` is not a number; with a decimal point, it is `0.8`");
 /// assert_eq!(wrong_number("-0", "a whole number", 0), "`-0` has a minus sign; write `0`");
+/// assert_eq!(wrong_number("99999999999999999999", "a whole number", 0), "`99999999999999999999` is too large");
 /// ```
 #[must_use]
 pub fn wrong_number(text: &str, kind: &str, least: u64) -> String {
     let digits = text.strip_prefix('-').unwrap_or_default();
     let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_natural = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if kind.starts_with(WHOLE) && is_natural {
+        return format!("`{text}` is too large");
+    }
     match (kind.starts_with(WHOLE) && is_whole, digits.trim_start_matches('0')) {
         (true, "") if least == 0 => format!("`{text}` has a minus sign; write `0`"),
         (true, _) => format!("`{text}` is too small: it must be at least {least}"),
@@ -463,15 +549,34 @@ fn one_value(field: FieldPath) -> Result<FieldPath, minwise_corpus::Error> {
     field.check_one_value().map(|()| field)
 }
 
-/// Parses a size in bytes: a number with an optional unit.
+/// Returns the reason why a text cannot be read as a size.
+///
+/// ```
+/// use minwise_engine::wrong_size;
+/// assert_eq!(wrong_size("many", "4GiB"), "`many` is not a size such as `4GiB`");
+/// assert_eq!(wrong_size("80%", "4GiB"), "`80%` is not a size: give bytes with a unit, such as `4GiB`, not a percentage");
+/// ```
+#[must_use]
+pub fn wrong_size(text: &str, example: &str) -> String {
+    if text.ends_with('%') {
+        return format!(
+            "`{text}` is not a size: give bytes with a unit, such as `{example}`, not a percentage"
+        );
+    }
+    format!("`{text}` is not a size such as `{example}`")
+}
+
+/// Parses a size in bytes: a number with an optional unit. A number with a unit may have decimals; the size is rounded
+/// down to whole bytes.
 ///
 /// ```
 /// assert_eq!(minwise_engine::size_bytes("64KiB"), Some(65_536));
+/// assert_eq!(minwise_engine::size_bytes("1.5 GiB"), Some(1_610_612_736));
 /// assert_eq!(minwise_engine::size_bytes("5 apples"), None);
 /// ```
 #[must_use]
 pub fn size_bytes(text: &str) -> Option<u64> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
         "" | "b" => 1,
@@ -481,9 +586,18 @@ pub fn size_bytes(text: &str) -> Option<u64> {
         "mib" => 1 << 20,
         "g" | "gb" => 1_000_000_000,
         "gib" => 1 << 30,
+        "t" | "tb" => 1_000_000_000_000,
+        "tib" => 1 << 40,
         _ => return None,
     };
-    number.parse::<u64>().ok()?.checked_mul(factor)
+    let Some((whole, decimals)) = number.split_once('.') else {
+        return number.parse::<u64>().ok()?.checked_mul(factor);
+    };
+    // Integers, because a floating-point number could differ by a byte from the exact size.
+    let (digits, places) = (format!("{whole}{decimals}"), u32::try_from(decimals.len()).ok()?);
+    let parts = digits.parse::<u128>().ok()?.checked_mul(u128::from(factor))?;
+    let are_digits = !whole.is_empty() && !decimals.is_empty() && factor > 1;
+    u64::try_from(parts / 10_u128.checked_pow(places)?).ok().filter(|_| are_digits)
 }
 
 #[cfg(test)]
@@ -498,7 +612,17 @@ mod tests {
             ("64KiB", Some(65_536)),
             ("3 MB", Some(3_000_000)),
             ("1GiB", Some(1 << 30)),
-            ("1.5GiB", None),
+            ("1.5GiB", Some(3 << 29)),
+            ("0.3kB", Some(300)),
+            ("0.0005 kB", Some(0)),
+            ("1TB", Some(1_000_000_000_000)),
+            ("2TiB", Some(2 << 40)),
+            ("1.5", None),
+            ("1.5.5GiB", None),
+            (".5GiB", None),
+            ("1.GiB", None),
+            ("1,5GiB", None),
+            ("80%", None),
             ("GiB", None),
             ("-1", None),
             ("99999999999GiB", None),
@@ -551,6 +675,59 @@ mod tests {
             assert!(Arguments::new().set(setting, "1"), "{setting}");
         }
         assert!(!Arguments::new().set("colour", "1"));
+    }
+
+    fn problem_of(setting: &str, text: &str) -> (String, Option<String>) {
+        let mut arguments = Arguments::new();
+        assert!(arguments.set(setting, text), "{setting}");
+        let [problem] = arguments.problems() else { panic!("{setting} {text}: {:?}", arguments.problems()) };
+        let hint = problem.hint.as_ref().map(|hint| hint.as_flags("minwise"));
+        (problem.message().as_flags("minwise"), hint)
+    }
+
+    #[test]
+    fn mistakes_of_newcomers_get_a_reason_or_a_hint_of_their_own() {
+        for (setting, text, reason) in [
+            ("threshold", "0.80%", "`0.80%` is less than 1 %: write `80%` or `0.80`"),
+            ("seed", "99999999999999999999", "`99999999999999999999` is too large"),
+            (
+                "memory",
+                "80%",
+                "`80%` is not a size: give bytes with a unit, such as `4GiB`, not a percentage",
+            ),
+        ] {
+            assert_eq!(problem_of(setting, text), (format!("`--{setting}`: {reason}"), None));
+        }
+        for (setting, text, hint) in [
+            ("memory", "4", "with a unit, it is `--memory 4GiB`"),
+            (
+                "keep",
+                "first,longest",
+                "to give several policies, repeat the option: `--keep longest` `--keep newest:date`",
+            ),
+            ("keep", "newest=date", "a colon comes before the field: `--keep newest:date`"),
+            ("keep", "newest", "name the field behind a colon, such as `--keep newest:date`"),
+            ("output-format", "json", "`--output-format jsonl` writes one JSON object per line"),
+        ] {
+            assert_eq!(problem_of(setting, text).1.as_deref(), Some(hint), "{setting} {text}");
+        }
+        let (_, hint) = problem_of("input-format", "JSON");
+        assert!(hint.unwrap().starts_with("`--input-format jsonl` reads JSON with one object per line"));
+        for (setting, text) in [
+            ("input-format", "JSONL"),
+            ("input-format", "ndjson"),
+            ("input-format", "Auto"),
+            ("output-format", "Parquet"),
+            ("keep", "First"),
+            ("keep", "Newest:date"),
+            ("null", "Keep"),
+            ("threshold", "1%"),
+            ("threshold", "0%"),
+        ] {
+            let mut arguments = Arguments::new();
+            assert!(arguments.set(setting, text));
+            assert!(arguments.problems().is_empty(), "{setting} {text}: {:?}", arguments.problems());
+        }
     }
 
     #[test]

@@ -301,14 +301,28 @@ impl Error {
                     .setting_to("report", "DIR")
                     .text(" lists every rejected record in `DIR/rejects.jsonl`"),
             ),
-            ErrorKind::NoTextField { fields, .. } => {
+            ErrorKind::NoTextField { field, records, fields } => {
+                let plain = |name: &str| name.to_lowercase().replace(['_', '-', ' '], "");
+                if let Some(similar) = fields.iter().find(|other| plain(other) == plain(field)) {
+                    let hint = format!("did you mean `{}`? ", escape_control(similar));
+                    return Some(Sentence::from(hint).followed_by(&fields_of("record", fields)));
+                }
                 let hint = Sentence::new()
                     .setting_to("text-field", "NAME")
                     .text(" names the field that holds the text");
-                Some(if fields.is_empty() {
+                let hint = if fields.is_empty() {
                     hint
                 } else {
                     hint.text("; ").followed_by(&fields_of("record", fields))
+                };
+                Some(match list_of_records(*records, fields) {
+                    Some(list) => {
+                        let list = escape_control(list);
+                        hint.text(format!(
+                            "; `jq -c '.{list}[]' FILE` makes a record of each element of `{list}`"
+                        ))
+                    }
+                    None => hint,
                 })
             }
             ErrorKind::NullText { .. } => Some(
@@ -369,6 +383,12 @@ impl Error {
     pub fn is_broken_pipe(&self) -> bool {
         self.io_error().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     }
+}
+
+/// Returns the list that most likely holds the records, if the only record of a file is an object around them.
+fn list_of_records(records: u64, fields: &[String]) -> Option<&str> {
+    let list = fields.iter().find_map(|field| field.split_once("[].")).map(|(list, _)| list);
+    list.filter(|list| records == 1 && list.chars().all(|c| c.is_ascii_alphanumeric() || "._".contains(c)))
 }
 
 /// Returns a hint that lists the fields of the first record or document.
@@ -453,5 +473,22 @@ mod tests {
         ] {
             assert_eq!(Error::from(kind).to_string(), message);
         }
+    }
+
+    #[test]
+    fn a_missing_text_field_leads_to_the_field_that_was_meant() {
+        let hint = |field: &str, records: u64, fields: &[&str]| {
+            let fields = fields.iter().map(|field| (*field).to_owned()).collect();
+            let kind = ErrorKind::NoTextField { field: field.to_owned(), records, fields };
+            Error::from(kind).hint().unwrap().as_flags("minwise")
+        };
+        assert_eq!(
+            hint("Text", 3, &["id", "text"]),
+            "did you mean `text`? the fields of the first record are `id`, `text`"
+        );
+        let jq = "; `jq -c '.data[]' FILE` makes a record of each element of `data`";
+        assert!(hint("text", 1, &["data[].text"]).ends_with(jq));
+        assert!(!hint("text", 2, &["data[].text"]).contains("jq"));
+        assert!(!hint("text", 1, &["a'$(x)[].text"]).contains("jq"));
     }
 }

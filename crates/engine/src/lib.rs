@@ -129,7 +129,7 @@ mod run;
 mod arguments;
 mod builder;
 
-pub use arguments::{Arguments, SETTING_ORDER, size_bytes, wrong_number};
+pub use arguments::{Arguments, SETTING_ORDER, size_bytes, tiny_percentage, wrong_number, wrong_size};
 pub use builder::{
     Dedup, Deduplicated, Duplicate, DuplicateCluster, FoundPair, FoundPairs, Pairs, dedup, pairs,
 };

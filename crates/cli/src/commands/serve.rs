@@ -23,7 +23,7 @@ pub fn run(args: &ServeArgs, printer: &Printer) -> Result<Exit, Failure> {
     let mut problems = FlagProblems::default();
     let address: SocketAddr = args.listen.parse().unwrap_or_else(|_| {
         let message = format!("`--listen`: `{}` is not an address such as `127.0.0.1:8080`", args.listen);
-        problems.add(message, None);
+        problems.add(message, corrected(&args.listen).map(|address| format!("`--listen {address}`")));
         ([127, 0, 0, 1], 0).into()
     });
     let limits = limits(args, &mut problems);
@@ -55,6 +55,17 @@ pub fn run(args: &ServeArgs, printer: &Printer) -> Result<Exit, Failure> {
     }
     printer.note("stopped     all accepted changes are saved");
     Ok(Exit::Done)
+}
+
+/// Returns the address that was probably meant: without a scheme and a path, with the port 8080 if there is none, and
+/// with the address of this machine if there is none.
+fn corrected(typed: &str) -> Option<SocketAddr> {
+    let after = typed.split_once("://").map_or(typed, |(_, after)| after);
+    let place = after.split('/').next()?.replace("localhost", "127.0.0.1");
+    let with_host = if place.starts_with(':') { format!("127.0.0.1{place}") } else { place.clone() };
+    let with_port = format!("{place}:8080");
+    let only_port = format!("127.0.0.1:{place}");
+    [with_host, with_port, only_port].iter().find_map(|address| address.parse().ok())
 }
 
 /// Interval between messages that the archive is still being opened.
@@ -126,7 +137,8 @@ fn limits(args: &ServeArgs, problems: &mut FlagProblems) -> ServerLimits {
     let mut size = |option: &str, text: &str| {
         let bytes = minwise_engine::size_bytes(text).filter(|bytes| *bytes > 0);
         if bytes.is_none() {
-            problems.add(format!("`{option}`: `{text}` is not a size such as `64MiB`"), None);
+            let reason = minwise_engine::wrong_size(text, "64MiB");
+            problems.add(format!("`{option}`: {reason}"), None);
         }
         usize::try_from(bytes.unwrap_or(1)).unwrap_or(usize::MAX)
     };
@@ -141,4 +153,31 @@ fn limits(args: &ServeArgs, problems: &mut FlagProblems) -> ServerLimits {
         .rate(rate)
         .jobs(jobs)
         .grace(grace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_is_nearly_right_is_corrected() {
+        for (typed, expected) in [
+            ("127.0.0.1", "127.0.0.1:8080"),
+            (":8080", "127.0.0.1:8080"),
+            ("9000", "127.0.0.1:9000"),
+            ("localhost:9000", "127.0.0.1:9000"),
+            ("localhost", "127.0.0.1:8080"),
+            ("http://127.0.0.1:8080/", "127.0.0.1:8080"),
+            ("[::1]", "[::1]:8080"),
+        ] {
+            assert_eq!(
+                corrected(typed).map(|address| address.to_string()).as_deref(),
+                Some(expected),
+                "{typed}"
+            );
+        }
+        for typed in ["", "example.org:80", "127.0.0.1:99999"] {
+            assert_eq!(corrected(typed), None, "{typed}");
+        }
+    }
 }

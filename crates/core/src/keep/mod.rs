@@ -119,7 +119,7 @@ impl FromStr for KeepPolicy {
                 let expected = format!("nothing after `{by}`, which leaves no ties");
                 return Err(Error::parse("keeper policy", text, expected));
             }
-            match part {
+            match part.to_ascii_lowercase().as_str() {
                 "first" => decided = Some("first"),
                 "last" => (decided, keep.ties) = (Some("last"), Ties::Last),
                 _ => keep.rankings.push(part.parse()?),

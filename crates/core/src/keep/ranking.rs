@@ -140,14 +140,14 @@ impl FromStr for Ranking {
 
 fn parse(text: &str) -> Option<Ranking> {
     let Some((name, rest)) = text.split_once(':') else {
-        return match text {
+        return match text.to_ascii_lowercase().as_str() {
             "longest" => Some(Ranking::Longest),
             "shortest" => Some(Ranking::Shortest),
             _ => None,
         };
     };
     let named = |part: &str| Some(written::read(part)).filter(|name| !name.is_empty());
-    match name {
+    match name.to_ascii_lowercase().as_str() {
         "newest" => named(rest).map(Ranking::Newest),
         "oldest" => named(rest).map(Ranking::Oldest),
         "max" => named(rest).map(Ranking::Max),

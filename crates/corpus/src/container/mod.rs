@@ -304,10 +304,11 @@ impl FromStr for InputFormat {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
-        if name == "auto" {
+        let known = known_name(name);
+        if known == "auto" {
             return Ok(Self::Auto);
         }
-        let format = Format::all().find(|format| format.name() == name);
+        let format = Format::all().find(|format| format.name() == known);
         format.map(Self::Only).ok_or_else(|| no_such_format(name))
     }
 }
@@ -318,7 +319,8 @@ impl FromStr for Format {
 
     fn from_str(name: &str) -> Result<Self, Error> {
         static EXPECTED: LazyLock<String> = LazyLock::new(|| listed(of_records().map(Format::name)));
-        let format = of_records().find(|format| format.name() == name);
+        let known = known_name(name);
+        let format = of_records().find(|format| format.name() == known);
         format.ok_or_else(|| {
             Error::new(ErrorKind::BadOption {
                 option: "an output format",
@@ -326,6 +328,14 @@ impl FromStr for Format {
                 expected: &EXPECTED,
             })
         })
+    }
+}
+
+/// Returns the name of a format in lower case. Other programs call JSONL `ndjson` or `jsonlines`.
+fn known_name(name: &str) -> String {
+    match name.to_ascii_lowercase().as_str() {
+        "ndjson" | "jsonlines" => Format::JSONL.name().to_owned(),
+        known => known.to_owned(),
     }
 }
 

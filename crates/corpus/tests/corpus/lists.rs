@@ -254,7 +254,7 @@ fn texts_have_a_limit_in_lists_too() {
         let records = scan(&folder.open_with(&[name], &options).unwrap(), 1);
         assert_eq!((records[0].text(), records[1].code()), ("12345\n\n6789", "too_large"), "{name}");
         let reject = records[1].reject().to_string();
-        assert_eq!(reject, "12 bytes is over the limit of 11 bytes", "{name}");
+        assert_eq!(reject, "12 bytes is over the limit of 11 bytes per record (max-record)", "{name}");
     }
 }
 

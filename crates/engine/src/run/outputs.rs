@@ -6,8 +6,8 @@ use minwise::{Observer, Sentence, Stage, escape_control};
 use minwise_corpus::{
     CompleteOutput, Corpus, ErrorKind as CorpusErrorKind, Format, Layout, MistakenInput, Output,
     OutputFolder, Overwrite, RunTag, Source, TableCompression, Unconverted, check_conversion, check_each,
-    foreign_file, has_compressed_name, refuse_annotation, refuse_conversion, refuse_other_files, refuse_overlap,
-    refuse_same_names, refuse_shared, refuse_shared_members, refuse_unlike,
+    foreign_file, has_compressed_name, refuse_annotation, refuse_conversion, refuse_other_files,
+    refuse_overlap, refuse_same_names, refuse_shared, refuse_shared_members, refuse_unlike,
 };
 
 use super::Destination;

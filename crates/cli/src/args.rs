@@ -51,7 +51,8 @@ pub struct Args {
         default_value = "auto",
         global = true,
         help_heading = "Messages",
-        display_order = 1000
+        display_order = 1000,
+        ignore_case = true
     )]
     pub color: ColorChoice,
 }
@@ -301,7 +302,7 @@ pub struct PairsArgs {
 
     /// Write pairs in this format, each with its exact similarity. Without the option, pairs are written as JSONL if the name of the
     /// output ends in `.jsonl`, and as TSV otherwise.
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", ignore_case = true)]
     pub format: Option<PairFormatArg>,
 
     /// Replace an output that exists.
@@ -353,7 +354,7 @@ pub struct CompareArgs {
     pub all: bool,
 
     /// Print the comparison in this format.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, value_name = "FORMAT", default_value = "text", ignore_case = true)]
     pub format: CompareFormat,
 
     #[command(flatten)]
@@ -412,12 +413,13 @@ pub struct AccuracyArgs {
     #[arg(long, value_name = "N", default_value = "100000", allow_hyphen_values = true)]
     pub pairs: String,
 
-    /// Also print the errors by tenths of the exact similarity. JSON always has them.
+    /// Also print the errors of the pairs per tenth of the exact similarity (0 to 0.1, 0.1 to 0.2 and so on). The format `json`
+    /// always has them.
     #[arg(long)]
     pub details: bool,
 
     /// Print the result in this format.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, value_name = "FORMAT", default_value = "text", ignore_case = true)]
     pub format: AccuracyFormat,
 
     /// Also draw the errors to FILE, as an SVG picture with one panel per sketch.
@@ -499,7 +501,7 @@ pub struct EstimateArgs {
 
     /// Write pairs in this format, each with its estimate and the standard error of the estimate. Without the option, pairs are
     /// written as JSONL if the name of the output ends in `.jsonl`, and as TSV otherwise.
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", ignore_case = true)]
     pub format: Option<PairFormatArg>,
 
     /// Replace an output that exists.
@@ -576,7 +578,7 @@ pub struct PlanArgs {
     pub filter_error: String,
 
     /// Print the plan in this format. `json` contains everything that `--details` shows, and the filter if `--filter` is given.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, value_name = "FORMAT", default_value = "text", ignore_case = true)]
     pub format: PlanFormat,
 }
 
@@ -883,7 +885,13 @@ pub struct OutputOptions {
     pub verbose: bool,
 
     /// Write messages to standard error in this format.
-    #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Messages")]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "text",
+        help_heading = "Messages",
+        ignore_case = true
+    )]
     pub log: LogFormat,
 }
 
@@ -905,7 +913,13 @@ pub struct QuietOptions {
     verbose: bool,
 
     /// Write messages to standard error in this format.
-    #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Messages")]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "text",
+        help_heading = "Messages",
+        ignore_case = true
+    )]
     log: LogFormat,
 }
 

@@ -12,19 +12,55 @@ use minwise_corpus::visible;
 use crate::args::Args;
 
 /// Options of other programs, each with the option of `minwise` that has the same effect.
-const OPTIONS: [(&[&str], &str); 19] = [
-    (&["column", "columns", "field", "text", "text-column", "text-key", "content-field"], "text-field"),
-    (&["id", "id-column", "key", "id-key"], "id-field"),
+const OPTIONS: [(&[&str], &str); 24] = [
+    (
+        &[
+            "column",
+            "columns",
+            "field",
+            "fields",
+            "text",
+            "text-column",
+            "text-columns",
+            "text-fields",
+            "text-col",
+            "text-key",
+            "content-field",
+        ],
+        "text-field",
+    ),
+    (&["id", "id-column", "id-col", "key", "id-key"], "id-field"),
     (&["similarity", "min-similarity", "min-score", "cutoff", "jaccard-threshold"], "threshold"),
     (&["num-perm", "num-hashes", "permutations", "hashes", "perms"], "registers"),
     (&["ngram", "ngrams", "n-gram", "n-grams", "ngram-size", "shingles", "shingle-size"], "shingle"),
     (&["output-format", "out-format"], "format"),
-    (&["silent", "no-progress", "progress"], "quiet"),
-    (&["debug", "trace", "info"], "verbose"),
+    (&["silent", "no-progress"], "quiet"),
+    (&["debug", "trace", "info", "log-level", "loglevel"], "verbose"),
     (&["memory-limit", "max-memory", "ram"], "memory"),
     (&["simulate", "noop", "no-op", "check"], "dry-run"),
     (&["field-separator"], "delimiter"),
-    (&["jobs", "workers", "num-workers", "num-proc", "cores", "parallel"], "threads"),
+    (
+        &[
+            "jobs",
+            "n-jobs",
+            "workers",
+            "num-workers",
+            "num-proc",
+            "num-threads",
+            "nproc",
+            "nthreads",
+            "cores",
+            "cpus",
+            "parallel",
+            "parallelism",
+        ],
+        "threads",
+    ),
+    (&["metric", "distance", "similarity-measure"], "measure"),
+    (&["reference", "references", "exclude-from"], "against"),
+    (&["duplicates", "dups", "dupes", "dropped"], "removed"),
+    (&["rejects", "rejected", "stats", "statistics", "summary"], "report"),
+    (&["normalise", "normalization", "normaliser"], "normalize"),
     (&["out", "outfile", "output-file", "output-path", "output-dir", "dest"], "output"),
     (&["overwrite", "replace", "yes"], "force"),
     (&["sep", "separator", "delim"], "delimiter"),
@@ -35,8 +71,9 @@ const OPTIONS: [(&[&str], &str); 19] = [
 ];
 
 /// Letters that people try as options, each with the option that they mean.
-const LETTERS: [(char, &str); 6] = [
+const LETTERS: [(char, &str); 7] = [
     ('t', "threshold"),
+    ('T', "threads"),
     ('f', "force"),
     ('n', "dry-run"),
     ('m', "memory"),
@@ -44,8 +81,8 @@ const LETTERS: [(char, &str); 6] = [
     ('k', "keep"),
 ];
 
-/// Options of other programs for which no option is needed, each with the words that explain why.
-const NEEDLESS: [(&[&str], &str); 4] = [
+/// Options of other programs that Minwise does without, each with the words that explain why.
+const NEEDLESS: [(&[&str], &str); 10] = [
     (
         &["input", "inputs", "in", "file", "files", "i"],
         "inputs have no option: type their names after the command",
@@ -53,10 +90,31 @@ const NEEDLESS: [(&[&str], &str); 4] = [
     (&["recursive", "r", "R"], "a folder is read with all folders in it"),
     (&["glob", "include", "g"], "a pattern is an input in quotation marks, such as `'crawl/**/*.jsonl'`"),
     (&["stdin"], "`-` in the place of a file is standard input"),
+    (
+        &["progress", "show-progress", "progress-bar"],
+        "progress is always shown on a terminal, and `--quiet` hides it",
+    ),
+    (
+        &["lowercase", "lower", "ignore-case", "case-insensitive"],
+        "upper and lower case count as the same, unless `--normalize none` is given",
+    ),
+    (&["inplace", "in-place"], "an input is never overwritten: `--output FILE` writes a new file"),
+    (
+        &["no-header", "noheader", "no-headers"],
+        "the first line of CSV and TSV must name the columns: add such a line to the file",
+    ),
+    (
+        &["min-length", "min-len", "min-words", "min-tokens"],
+        "there is no shortest length; `--short reject` rejects documents that are shorter than one shingle",
+    ),
+    (&["sort", "sorted", "sort-by"], "documents and pairs are written in the order of the inputs"),
 ];
 
+/// Words that clap suggests for other words that only look alike: the typed word, then the suggested one.
+const ONLY_ALIKE: [(&str, &str); 2] = [("sort", "short"), ("log-level", "log")];
+
 /// Commands of other programs, each with the command or option of `minwise` that replaces it.
-const COMMANDS: [(&[&str], &str); 13] = [
+const COMMANDS: [(&[&str], &str); 18] = [
     (&["version"], "--version"),
     (&["?", "/?", "usage"], "help"),
     (&["completion", "completions", "generate-shell-completion"], "generate completions"),
@@ -67,16 +125,25 @@ const COMMANDS: [(&[&str], &str); 13] = [
     (&["similar", "similarity", "duplicates", "list", "find"], "pairs"),
     (&["search", "query", "lookup"], "check"),
     (&["archive"], "index"),
+    (&["stats", "statistics"], "index stats"),
+    (&["ls"], "index list"),
+    (&["merge", "concat"], "index merge"),
+    (&["export", "dump"], "index export"),
+    (&["compact", "vacuum", "optimize"], "index compact"),
     (&["create", "init", "new"], "index create"),
     (&["server", "web", "ui", "start"], "serve"),
     (&["tune", "params", "parameters"], "plan"),
 ];
 
+/// Policies of `--keep` that take no field.
+const KEEP: [&str; 4] = ["first", "last", "longest", "shortest"];
+
 /// Subcommands that other programs have for archives, each with the words to type after `minwise`.
-const INDEX_COMMANDS: [(&[&str], &str); 6] = [
+const INDEX_COMMANDS: [(&[&str], &str); 7] = [
     (&["update", "insert", "ingest"], "index add DIR FILE"),
     (&["rebuild", "optimize", "vacuum"], "index compact DIR"),
-    (&["search", "find", "ls"], "index list DIR --search TEXT"),
+    (&["ls"], "index list DIR"),
+    (&["search", "find"], "index list DIR --search TEXT"),
     (&["query", "lookup", "match"], "check FILE --index DIR"),
     (&["delete", "rm", "drop"], "index remove DIR ID"),
     (&["info", "status", "size"], "index stats DIR"),
@@ -132,15 +199,15 @@ pub fn hint(error: &clap::Error, typed: &[OsString]) -> Option<String> {
 /// Returns a hint for a call in which arguments are missing.
 fn of_missing(missing: &[String], first: &str, typed: &[OsString]) -> Option<String> {
     let is_alone = |wanted: &str| matches!(missing, [one] if one == wanted);
+    let lacks_inputs =
+        missing.iter().any(|one| one == "<INPUT>..." || first == "check" && one == "<FILE>...");
     match (first, typed) {
         (_, [_, help]) if help == "help" => Some(format!("`minwise help {first}` prints the help")),
-        _ if missing.iter().any(|one| one == "<INPUT>...") && swallows(typed).is_some() => {
+        _ if lacks_inputs && swallows(typed).is_some() => {
             let option = swallows(typed)?;
             Some(format!("`{option}` takes all names after it: put the inputs before it, or `--` between"))
         }
-        _ if missing.iter().any(|one| one == "<INPUT>...") => {
-            Some("`-` in the place of a file is standard input".to_owned())
-        }
+        _ if lacks_inputs => Some("`-` in the place of a file is standard input".to_owned()),
         // People who think of `cp` name the output last.
         ("dedup", [_, .., input, output])
             if is_alone("--output <OUT>")
@@ -222,6 +289,11 @@ fn of_option(typed: &str, command: &Command) -> Option<String> {
     if let Some(known) = known.into_iter().find(|known| has(known)) {
         return Some(format!("`{typed}` is called `--{known}` here"));
     }
+    if let Some(policy) = name.strip_prefix("keep-").filter(|_| has("keep"))
+        && KEEP.contains(&policy)
+    {
+        return Some(format!("`--keep {policy}` does this"));
+    }
     if ["no-color", "no-colour"].contains(&name) {
         return Some("`--color never` prints without colour".to_owned());
     }
@@ -239,11 +311,37 @@ fn of_option(typed: &str, command: &Command) -> Option<String> {
     needless.filter(|_| has_inputs).map(|(_, why)| (*why).to_owned())
 }
 
+/// Returns a hint that names the option or subcommand that is spelled like the typed one, if there is one.
+pub fn similar(error: &clap::Error, typed: &[OsString]) -> Option<String> {
+    let all = Args::command();
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    if let Some(word) = text(ContextKind::InvalidSubcommand) {
+        let before = typed.split(|typed| typed.to_str() == Some(word)).next().unwrap_or_default();
+        let command = subcommand(&all, before);
+        let name = alike(word, command.get_subcommands().map(Command::get_name))?;
+        return Some(format!("a similar subcommand exists: `{name}`"));
+    }
+    let word = text(ContextKind::InvalidArg).filter(|word| word.starts_with("--"))?;
+    let command = subcommand(&all, typed);
+    let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
+    let global = all.get_arguments().filter(|arg| arg.is_global_set());
+    let name = alike(word, shown.chain(global).filter_map(|arg| arg.get_long()).chain(["help"]))?;
+    Some(format!("a similar argument exists: `--{name}`"))
+}
+
 /// Reports whether an argument is spelled like this, in its long or its short form.
 fn is_spelled(arg: &clap::Arg, option: &str) -> bool {
     let long = option.strip_prefix("--").is_some_and(|name| arg.get_long() == Some(name));
     let short = option.strip_prefix('-').and_then(|name| name.chars().next());
     long || short.is_some_and(|letter| arg.get_short() == Some(letter))
+}
+
+/// Reports whether clap suggests an option or a subcommand.
+pub fn has_suggestion(error: &clap::Error) -> bool {
+    error.get(ContextKind::SuggestedArg).is_some() || error.get(ContextKind::SuggestedSubcommand).is_some()
 }
 
 /// Reports whether the word that clap suggests is spelled nearly like the typed one. Clap also suggests words such as
@@ -265,27 +363,68 @@ pub fn is_suggestion_close(error: &clap::Error) -> bool {
 
 /// Reports whether one of two words begins with the other, or at most two letters differ, or one letter of short words.
 fn is_close(typed: &str, suggested: &str) -> bool {
-    let plain = |word: &str| word.trim_start_matches('-').to_lowercase();
     let (typed, suggested) = (plain(typed), plain(suggested));
+    if ONLY_ALIKE.contains(&(typed.as_str(), suggested.as_str())) {
+        return false;
+    }
     let least = typed.chars().count().min(suggested.chars().count());
     let begins = typed.starts_with(&suggested) || suggested.starts_with(&typed);
     begins && least > 1 || differing_letters(&typed, &suggested) <= if least <= 5 { 1 } else { 2 }
 }
 
-/// Returns the number of letters that have to be inserted, removed or replaced to make one word of the other
-/// (Levenshtein distance).
+/// Returns a word in lower case, with hyphens only between its parts.
+fn plain(word: &str) -> String {
+    word.trim_start_matches('-').to_lowercase().replace('_', "-")
+}
+
+/// Returns the name of an option or subcommand of ours that is spelled like the typed one, for words for which clap
+/// finds no name: with other capitals (`DEDUP`), or with a letter missing at the beginning of a longer name (`--tresh`).
+fn alike<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let word = plain(typed);
+    let length = word.chars().count();
+    if length < 3 || ONLY_ALIKE.iter().any(|(alike, _)| *alike == word) {
+        return None;
+    }
+    let rank = |name: &&str| {
+        let whole = differing_letters(&word, name);
+        // Of a longer name, only the beginning can be typed. One letter may be missing in it or be too many.
+        let begins = |letters: usize| name.chars().take(letters).collect::<String>();
+        let is_begun = length >= 4
+            && (length - 1..=length + 1).any(|letters| {
+                letters < name.chars().count() && differing_letters(&word, &begins(letters)) <= 1
+            });
+        match whole {
+            _ if is_close(&word, name) => Some(whole),
+            _ if is_begun => Some(whole.max(2)),
+            _ => None,
+        }
+    };
+    let ranked = names.filter_map(|name| Some((rank(&name)?, name)));
+    ranked.min_by_key(|(rank, _)| *rank).map(|(_, name)| name)
+}
+
+/// Returns the number of letters that have to be inserted, removed, replaced, or swapped with their neighbour, to make
+/// one word of the other (optimal string alignment distance).
 fn differing_letters(one: &str, other: &str) -> usize {
+    let one: Vec<char> = one.chars().collect();
     let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (line, letter) in one.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], line + 1);
-        for (column, other_letter) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other_letter);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(row[column] + 1).min(diagonal + 1);
+    let mut rows = vec![vec![0; other.len() + 1]; one.len() + 1];
+    for line in 0..=one.len() {
+        for column in 0..=other.len() {
+            rows[line][column] = if line == 0 || column == 0 {
+                line + column
+            } else {
+                let replaced = rows[line - 1][column - 1] + usize::from(one[line - 1] != other[column - 1]);
+                let best = replaced.min(rows[line - 1][column] + 1).min(rows[line][column - 1] + 1);
+                let are_swapped = line > 1
+                    && column > 1
+                    && one[line - 1] == other[column - 2]
+                    && one[line - 2] == other[column - 1];
+                if are_swapped { best.min(rows[line - 2][column - 2] + 1) } else { best }
+            };
         }
     }
-    row[other.len()]
+    rows[one.len()][other.len()]
 }
 
 /// Removes the option that clap suggests, with its value, from the usage in the text of an error.
@@ -395,6 +534,22 @@ mod tests {
                 "check --index x --ignore-text form new",
                 "`--ignore-text` takes all names after it: put the inputs before it, or `--` between",
             ),
+            ("check --index ic", "`-` in the place of a file is standard input"),
+            ("dedup a -o b --progress", "progress is always shown on a terminal, and `--quiet` hides it"),
+            ("dedup a -o b --log-level debug", "`--log-level` is called `--verbose` here"),
+            ("dedup a -o b --keep-first", "`--keep first` does this"),
+            ("dedup a -o b --num-threads 4", "`--num-threads` is called `--threads` here"),
+            ("dedup a -o b -T 4", "`-T` is called `--threads` here"),
+            ("dedup a -o b --text-columns a", "`--text-columns` is called `--text-field` here"),
+            ("dedup a -o b --metric jaccard", "`--metric` is called `--measure` here"),
+            ("dedup a -o b --reference c", "`--reference` is called `--against` here"),
+            ("dedup a -o b --duplicates c", "`--duplicates` is called `--removed` here"),
+            ("dedup a -o b --rejects c", "`--rejects` is called `--report` here"),
+            ("dedup a -o b --in-place", "an input is never overwritten: `--output FILE` writes a new file"),
+            ("stats", "`minwise stats` is called `minwise index stats` here"),
+            ("ls", "`minwise ls` is called `minwise index list` here"),
+            ("merge a b", "`minwise merge` is called `minwise index merge` here"),
+            ("index ls a", "`minwise index list DIR` does this"),
         ] {
             assert_eq!(hint(line), says, "{line}");
         }
@@ -436,6 +591,7 @@ mod tests {
             ("deduplicate", "dedup"),
             ("Dedup", "dedup"),
             ("--text_field", "--text-field"),
+            ("--quite", "--quiet"),
         ] {
             assert!(is_close(typed, suggested), "{typed}");
         }
@@ -447,6 +603,8 @@ mod tests {
             ("man", "plan"),
             ("completions", "compare"),
             ("stats", "estimate"),
+            ("--sort", "--short"),
+            ("--log-level", "--log"),
         ] {
             assert!(!is_close(typed, suggested), "{typed}");
         }
@@ -456,6 +614,31 @@ mod tests {
         };
         assert!(of("dedup a --thresold 0.9") && of("dedup a --nonsense"));
         assert!(!of("dedup a --trace") && !of("man"));
+    }
+
+    #[test]
+    fn names_with_other_capitals_or_a_missing_letter_are_found() {
+        let similar = |line: &str| {
+            let typed: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let words = std::iter::once(OsString::from("minwise")).chain(typed.iter().cloned());
+            similar(&Args::try_parse_from(words).unwrap_err(), &typed)
+        };
+        for (line, expected) in [
+            ("dedup a -o b --tresh 0.9", "a similar argument exists: `--threshold`"),
+            ("dedup a -o b --THRESHOLD 0.9", "a similar argument exists: `--threshold`"),
+            ("dedup a -o b --quite", "a similar argument exists: `--quiet`"),
+            ("pairs a --coler never", "a similar argument exists: `--color`"),
+            ("DEDUP a", "a similar subcommand exists: `dedup`"),
+            ("index ADD a", "a similar subcommand exists: `add`"),
+            ("dedpu a", "a similar subcommand exists: `dedup`"),
+        ] {
+            assert_eq!(similar(line).as_deref(), Some(expected), "{line}");
+        }
+        for line in
+            ["dedup a -o b --limit 3", "dedup a -o b --glob x", "dedup a -o b --sort", "nonsense", "dedup -z"]
+        {
+            assert_eq!(similar(line), None, "{line}");
+        }
     }
 
     /// If a table named an option or command that no longer exists, its hint would not work.

@@ -109,6 +109,8 @@ fn usage(error: &clap::Error, color: ColorChoice) -> ExitCode {
         // A known name is more precise than the most similar one, which clap puts into the usage. A name that is not
         // even similar misleads.
         let has_tips = hint.is_none() && guess::is_suggestion_close(error);
+        let is_suggested = has_tips && guess::has_suggestion(error);
+        let hint = if is_suggested { hint } else { hint.or_else(|| guess::similar(error, &words)) };
         let typed = if has_tips { typed.into() } else { guess::without_suggestion(&typed, error) };
         let text = one_style(&typed, hint.as_deref(), has_tips, has_color);
         std::io::stderr().write_all(text.as_bytes())

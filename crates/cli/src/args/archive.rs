@@ -200,7 +200,7 @@ pub struct IndexListArgs {
     pub limit: Option<String>,
 
     /// Print documents as `text` (id, length, title) or `jsonl`.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, value_name = "FORMAT", default_value = "text", ignore_case = true)]
     pub format: ListFormat,
 
     #[command(flatten)]
@@ -218,7 +218,7 @@ pub struct IndexShowArgs {
     pub id: String,
 
     /// Print `text` (the text alone) or `jsonl` (everything).
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, value_name = "FORMAT", default_value = "text", ignore_case = true)]
     pub format: ListFormat,
 
     #[command(flatten)]
@@ -232,7 +232,7 @@ pub struct IndexStatsArgs {
     pub folder: String,
 
     /// Print the numbers in this format.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, value_name = "FORMAT", default_value = "text", ignore_case = true)]
     pub format: ListFormat,
 
     #[command(flatten)]
@@ -339,7 +339,7 @@ pub struct CheckArgs {
     pub force: bool,
 
     /// Print matches as `text`, or as `jsonl` with the fields of the API of the server.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, value_name = "FORMAT", default_value = "text", ignore_case = true)]
     pub format: ListFormat,
 
     #[command(flatten)]

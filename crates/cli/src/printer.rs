@@ -135,7 +135,7 @@ pub enum CommandWarning {
     NotAdded,
     /// The options ask for shorter passages than the archive is certain to find, so some may be missed.
     ShortPassages,
-    /// The sheet of metadata has ids that no document has.
+    /// The sheet of metadata has ids that no document has, or no record has a field of `--meta-fields`.
     UnusedMetadata,
 }
 

@@ -79,6 +79,16 @@ fn document(name: &str, options: &ReadOptions, progress: &ProgressPrinter) -> Re
 }
 
 fn whole(name: &str, options: &ReadOptions, progress: &ProgressPrinter) -> Result<String, Failure> {
+    if let Some((path, line)) = name.rsplit_once(':')
+        && line.parse::<u64>().is_ok()
+        && Path::new(path).is_file()
+        && !Path::new(name).exists()
+    {
+        // Messages name records in this way.
+        let message = format!("no such file: `{name}`");
+        let hint = format!("`{path}#{line}` names the record on this line");
+        return Err(CommandError::NoSuchDocument.with(message, Some(&hint)));
+    }
     if Path::new(name).is_dir() {
         let message = format!("`{name}` is a folder, but a comparison takes one document");
         let hint = format!("`minwise pairs {name}` compares all documents of a folder");

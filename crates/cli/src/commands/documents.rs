@@ -19,6 +19,9 @@ use crate::spell::spelled;
 /// Number of bytes of a corpus that are scanned together.
 pub const CHUNK_BYTES: u64 = 4 << 20;
 
+/// Code of a record that lacks the text field.
+const MISSING_FIELD: &str = "missing_field";
+
 /// Documents of a chunk, with its rejects and counts.
 #[derive(Debug, Default)]
 pub struct ChunkDocuments {
@@ -53,11 +56,12 @@ pub struct RejectedDocument {
     id: Option<String>,
     pub reason: &'static str,
     message: String,
+    place: RecordPlace,
 }
 
 impl RejectedDocument {
     fn new(place: &RecordPlace, id: Option<String>, reason: &'static str, message: String) -> Self {
-        Self { source: place.source, line: place.line, id, reason, message }
+        Self { source: place.source, line: place.line, id, reason, message, place: *place }
     }
 
     /// Returns the place of the record and the reason for the rejection. `before` is the number of lines of the source
@@ -85,7 +89,7 @@ impl RejectList {
                 self.shown.push(rejected.describe(corpus, before));
                 self.sources.push(rejected.source);
             }
-            let RejectedDocument { source, line, id, reason, message } = rejected;
+            let RejectedDocument { source, line, id, reason, message, .. } = rejected;
             let file = corpus.sources().get(source as usize).map(|source| source.name().to_owned());
             let place = file.map(|file| (file, before + line + 1));
             self.lines.push(RejectLine::new(place, id, reason, message));
@@ -137,6 +141,47 @@ impl RejectList {
 pub fn list_of_rejects(path: Option<&str>, force: bool) -> Result<Option<(&str, Output)>, Failure> {
     let open = |path| Ok((path, Output::create(Path::new(path), overwrite(force))?));
     path.map(open).transpose()
+}
+
+/// Looks for the text field in the first records, so that a wrong name ends the run before anything is written.
+#[derive(Debug, Default)]
+pub struct TextFieldSearch {
+    /// Whether a record has the field, or was rejected for another reason than a missing field.
+    is_found: bool,
+    records: u64,
+    /// First record without the field.
+    example: Option<RecordPlace>,
+}
+
+impl TextFieldSearch {
+    /// Number of records of which at least one must have the field.
+    const RECORDS: u64 = 1000;
+
+    /// Notes the next chunk. Fails after [`RECORDS`](Self::RECORDS) records without the field.
+    pub fn note(
+        &mut self,
+        has_others: bool,
+        rejects: &[RejectedDocument],
+        corpus: &Corpus,
+    ) -> Result<(), Failure> {
+        let lacks = |rejected: &&RejectedDocument| rejected.reason == MISSING_FIELD;
+        self.is_found |= has_others || !rejects.iter().all(|rejected| lacks(&rejected));
+        self.records += rejects.len() as u64;
+        self.example = self.example.or_else(|| rejects.iter().find(lacks).map(|rejected| rejected.place));
+        if self.records >= Self::RECORDS { self.finish(corpus) } else { Ok(()) }
+    }
+
+    /// Fails if no record has the field.
+    pub fn finish(&self, corpus: &Corpus) -> Result<(), Failure> {
+        let Some(example) = self.example.filter(|_| !self.is_found) else { return Ok(()) };
+        let fields = corpus.options().text_fields.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let kind = minwise_engine::ErrorKind::NoTextField {
+            field: fields.join(","),
+            records: self.records.min(Self::RECORDS),
+            fields: corpus.field_names(&example, &mut Scratch::new())?,
+        };
+        Err(minwise_engine::Error::from(kind).into())
+    }
 }
 
 /// Ends the run at a record whose text is null, if the options require it. `before` is the number of lines of the
@@ -250,10 +295,16 @@ pub fn sheet(path: &str) -> Result<Sheet, Failure> {
         CommandError::BadSheet.with(format!("`--meta`: `{path}`: {reason}"), Some(hint))
     };
     let bytes = fs_err::read(path).map_err(|error| wrong(minwise_corpus::reason_of(error)))?;
-    let mut reader = csv::Reader::from_reader(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes));
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    let (delimiter, bytes) = delimiter_of(bytes);
+    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(bytes);
     let headers = reader.headers().map_err(|error| wrong(error.to_string()))?.clone();
+    let headers: csv::StringRecord = headers.iter().map(str::trim).collect();
     let id = headers.iter().position(|header| header == "id");
-    let id = id.ok_or_else(|| wrong("it has no column `id`".to_owned()))?;
+    let id = id.ok_or_else(|| {
+        let names: Vec<String> = headers.iter().map(|header| format!("`{}`", visible(header))).collect();
+        wrong(format!("it has no column `id` among {}", names.join(", ")))
+    })?;
     let mut sheet = Sheet::new();
     for record in reader.records() {
         let record = record.map_err(|error| wrong(error.to_string()))?;
@@ -269,6 +320,20 @@ pub fn sheet(path: &str) -> Result<Sheet, Failure> {
         }
     }
     Ok(sheet)
+}
+
+/// Returns the delimiter of a CSV file, and its bytes from the header on. The delimiter is the one that the line `sep=;`
+/// of Excel states, or else the first of comma, semicolon and tab with which the header has a column `id`.
+fn delimiter_of(bytes: &[u8]) -> (u8, &[u8]) {
+    let header = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    if let [b's', b'e', b'p', b'=', delimiter] | [b's', b'e', b'p', b'=', delimiter, b'\r'] = *header {
+        return (delimiter, bytes.get(header.len() + 1..).unwrap_or_default());
+    }
+    let has_id = |delimiter: &u8| {
+        let mut names = header.split(|byte| byte == delimiter);
+        names.any(|name| matches!(name.trim_ascii(), b"id" | b"\"id\""))
+    };
+    (b",;\t".iter().copied().find(|delimiter| has_id(delimiter)).unwrap_or(b','), bytes)
 }
 
 /// Adds the metadata of a sheet to a document. Returns whether the sheet has the document.

@@ -404,9 +404,26 @@ fn match_options(args: &MatchArgs, problems: &mut FlagProblems) -> CheckOptions 
         let share = read_share(&format!("{}%", problem.given)).filter(|share| (0.1..=1.0).contains(share));
         let share = share.filter(|_| ["threshold", "containment"].contains(&&*option));
         let hint = share.map(|share| format!("`--{option} {share}` is {} %", problem.given));
+        let date = written_date(&problem.given).filter(|_| problem.expected.starts_with("a date such"));
+        let hint = hint.or_else(|| date.map(|date| format!("`--{option} {date}`")));
         problems.add(format!("`--{option}`: `{}` is not {}", problem.given, problem.expected), hint);
     }
     options
+}
+
+/// Returns a date in the form `2026-03-01` that was written with dots (`1.3.2026`), with slashes and the year first
+/// (`2026/03/01`), or without zeros (`2026-3-1`). Slashes with the year last are ambiguous.
+fn written_date(text: &str) -> Option<String> {
+    let numbers = |separator: char| -> Option<Vec<u32>> {
+        text.split(separator).map(|part| part.trim().parse().ok()).collect()
+    };
+    let parts = match (numbers('.').as_deref(), numbers('-').or_else(|| numbers('/')).as_deref()) {
+        (Some(&[day, month, year]), _) | (_, Some(&[year, month, day])) => (year, month, day),
+        _ => return None,
+    };
+    let (year, month, day) = parts;
+    let date = format!("{year:04}-{month:02}-{day:02}");
+    (year >= 1000 && minwise::keep::date_word(&date).is_some()).then_some(date)
 }
 
 fn given_metadata(given: &[String], problems: &mut FlagProblems) -> Map<String, Value> {
@@ -499,6 +516,16 @@ mod tests {
                     .contains("For documents of which text was left out, this is not guaranteed."),
                 "{left_out:?}"
             );
+        }
+    }
+
+    #[test]
+    fn a_date_in_another_form_is_rewritten() {
+        for text in ["01.03.2026", "1.3.2026", "2026-3-1", "2026/03/01"] {
+            assert_eq!(written_date(text).as_deref(), Some("2026-03-01"), "{text}");
+        }
+        for text in ["03/01/2026", "31.02.2026", "soon", "1.3.26", "2026-13-1"] {
+            assert_eq!(written_date(text), None, "{text}");
         }
     }
 }

@@ -1,18 +1,18 @@
 //! `minwise index add` adds documents to an archive.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use minwise::figure::{counted, grouped, size};
-use minwise_corpus::{Corpus, SameId, Scratch, visible};
+use minwise_corpus::{Corpus, FieldPath, SameId, Scratch, visible};
 use minwise_engine::{Observer, Stage, parallel};
 use minwise_index::{Added, DocumentBatch, NewDocument, Statistics};
 
 use crate::Exit;
 use crate::args::IndexAddArgs;
-use crate::commands::documents::{self, CHUNK_BYTES, RejectList, RejectedDocument};
+use crate::commands::documents::{self, CHUNK_BYTES, RejectList, RejectedDocument, TextFieldSearch};
 use crate::printer::{CommandError, CommandWarning, Failure, Printer};
 use crate::progress::ProgressPrinter;
 use crate::settings::{self, FlagProblems};
@@ -61,11 +61,19 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     progress.begin(Stage::Read, corpus.size_bytes());
 
     let named = AtomicU64::new(0);
+    let fields_found: Vec<AtomicBool> = options.value_fields.iter().map(|_| AtomicBool::new(false)).collect();
+    let mut text_field = TextFieldSearch::default();
     let (mut rejects, mut read) = (RejectList::default(), 0);
     let mut lines = documents::LineCounter::default();
     let (mut batch, mut nulls, mut skipped) = (DocumentBatch::default(), 0, 0);
     let prepare = |scratch: &mut Scratch, number: usize| -> Result<Ready, Failure> {
         let mut read = documents::read(&corpus, &chunks[number], &options.value_fields, scratch)?;
+        for (field, is_found) in options.value_fields.iter().zip(&fields_found) {
+            let name = field.to_string();
+            if read.documents.iter().any(|(.., document)| document.metadata.contains_key(&name)) {
+                is_found.store(true, Ordering::Relaxed);
+            }
+        }
         let nameless = annotated(&mut read, &sheet, &named);
         let source = chunks[number].source();
         let bytes = read.documents.iter().map(|(.., document)| document.text.len() as u64).sum();
@@ -93,6 +101,8 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
             }
             let before = lines.before(ready.source, ready.lines);
             documents::refuse_null(&corpus, before, ready.null_error.as_ref())?;
+            let has_others = ready.nulls + ready.skipped + ready.batch.len() as u64 > 0;
+            text_field.note(has_others, &ready.rejects, &corpus)?;
             nulls += ready.nulls;
             skipped += ready.skipped;
             ready.name_documents(&corpus, before, &sheet, &named);
@@ -124,6 +134,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
         committer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         ended
     })?;
+    text_field.finish(&corpus)?;
     total += index.commit(batch, threads)?;
     progress.clear();
 
@@ -137,6 +148,11 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     };
     counts.print(args, &index.statistics()?, started.elapsed(), printer);
     printer.skipped(corpus.skipped());
+    if read > 0 {
+        let unfound = options.value_fields.iter().zip(&fields_found);
+        let unfound = unfound.filter(|(_, is_found)| !is_found.load(Ordering::Relaxed));
+        warn_of_fields(unfound.map(|(field, _)| field), printer);
+    }
     if !sheet.is_empty() && named.into_inner() < sheet.len() as u64 {
         unnamed(&index, &sheet, printer)?;
     }
@@ -247,6 +263,14 @@ fn same_ids(corpus: &Corpus) -> Result<(), Failure> {
     let [first, second, id] = [first, second, id].map(|name| visible(name));
     let message = format!("`{first}` and `{second}` would both be the document `{id}`");
     Err(CommandError::SameIds.with(message, Some("add the folder that holds both: ids are paths within it")))
+}
+
+/// Warns of fields of metadata that no record has.
+fn warn_of_fields<'f>(unfound: impl Iterator<Item = &'f FieldPath>, printer: &Printer) {
+    for field in unfound {
+        let message = format!("`--meta-fields`: no record has the field `{}`", visible(&field.to_string()));
+        printer.warning(CommandWarning::UnusedMetadata.code(), &message);
+    }
 }
 
 /// Warns of ids in the sheet that no document of the archive has.

@@ -14,6 +14,7 @@ use crate::settings::{self, FlagProblems};
 use crate::summary::SummaryLines;
 
 pub fn run(args: &IndexCreateArgs, printer: &Printer) -> Result<Exit, Failure> {
+    super::refuse_no_name(&args.folder)?;
     let mut problems = FlagProblems::default();
     let threshold = settings::threshold(&args.threshold, &mut problems);
     let recall = problems.share_or(0.996, "--recall", &args.recall);

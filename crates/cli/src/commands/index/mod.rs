@@ -14,7 +14,7 @@ use minwise_index::Index;
 use crate::Exit;
 use crate::args::{IndexArgs, IndexCommand};
 use crate::interrupt;
-use crate::printer::{Failure, Printer};
+use crate::printer::{CommandError, Failure, Printer};
 
 pub fn run(args: &IndexArgs, printer: &Printer) -> Result<Exit, Failure> {
     match &args.what {
@@ -33,7 +33,17 @@ pub fn run(args: &IndexArgs, printer: &Printer) -> Result<Exit, Failure> {
 }
 
 fn open(folder: &str) -> Result<Index, Failure> {
+    refuse_no_name(folder)?;
     Ok(Index::open(Path::new(folder))?)
+}
+
+/// Refuses an empty name of an archive, which a variable of the shell without a value gives.
+fn refuse_no_name(folder: &str) -> Result<(), Failure> {
+    if !folder.is_empty() {
+        return Ok(());
+    }
+    let hint = "name the folder of the archive, such as `archive`";
+    Err(CommandError::BadSetting.with("the name of the archive is empty", Some(hint)))
 }
 
 /// Observer that cancels long work after Ctrl-C.

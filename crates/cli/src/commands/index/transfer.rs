@@ -6,7 +6,7 @@ use std::thread::available_parallelism;
 
 use minwise::figure::{counted, grouped};
 use minwise_corpus::{Format, Output, decompressed, foreign_file, visible};
-use minwise_index::{Index, Texts};
+use minwise_index::{ErrorKind, Index, Texts};
 
 use super::{Interruptible, open};
 use crate::Exit;
@@ -19,6 +19,7 @@ fn threads() -> usize {
 }
 
 pub fn merge(args: &IndexMergeArgs, printer: &Printer) -> Result<Exit, Failure> {
+    super::refuse_no_name(&args.output)?;
     let indexes = args.folders.iter().map(|folder| open(folder)).collect::<Result<Vec<_>, _>>()?;
     // Settings that differ are reported before any archive is created.
     for (other, folder) in indexes.iter().zip(&args.folders).skip(1) {
@@ -30,7 +31,15 @@ pub fn merge(args: &IndexMergeArgs, printer: &Printer) -> Result<Exit, Failure> 
     }
     let all: Vec<&Index> = indexes.iter().collect();
     let merge = |new: &Index| new.merge(&all, threads(), &Interruptible);
-    let (_, merged) = Index::create_with(Path::new(&args.output), indexes[0].settings(), merge)?;
+    let merged = Index::create_with(Path::new(&args.output), indexes[0].settings(), merge);
+    let (_, merged) = merged.map_err(|error| match error.kind() {
+        ErrorKind::Exists { .. } => {
+            let hint =
+                "the archives are merged into a new one: `--output` names a folder that does not exist yet";
+            Failure::Error { code: error.code(), message: error.to_string(), hint: Some(hint.to_owned()) }
+        }
+        _ => error.into(),
+    })?;
     printer.note(&format!(
         "merged      {} of {}; {} replaced one with the same id",
         counted(merged.documents, "document"),

@@ -86,7 +86,7 @@ fn with_facts(mut api: OpenApi) -> OpenApi {
                  row, five unless the archive was created with another setting. The containment of a text in another text \
                  is the share of its shingles that the other text has, too. The Jaccard similarity of two texts is the number \
                  of shingles that both have, divided by the number of shingles that at least one of them has. A passage is a \
-                 stretch of text that two texts share. Text that options of a check ignore is no evidence: its shingles do not count.";
+                 stretch of text that two texts share. Text that options of a check ignore is left out: its shingles do not count.";
     info.description = Some(about.to_owned());
     api.info = info;
     // A server without `--tokens` needs no token, so the security of the API lists two alternatives: none,

@@ -80,7 +80,7 @@ pub struct Queried {
     pub characters: usize,
     /// Number of tokens of the text.
     pub tokens: usize,
-    /// Number of distinct shingles of the text that are evidence.
+    /// Number of distinct shingles of the text, without shingles that options of the check leave out.
     pub shingles: usize,
     /// The checked text. It is null in answers of the command, and for a document of an archive that keeps no texts.
     #[cfg_attr(feature = "openapi", schema(required = true))]
@@ -105,13 +105,14 @@ pub struct Answer {
     /// Number of candidates that were not compared, because there are more candidates than the option `candidates`
     /// allows. Some of these candidates may be removed documents, or documents that an option excludes.
     pub not_compared: usize,
-    /// Number of fingerprints that were not looked up, because they stand in more documents than `max_df` allows.
+    /// Number of fingerprints (selected shingles of the text) that were not looked up, because more documents have them
+    /// than `max_df` allows.
     pub passed_over: usize,
-    /// Minimum probability that the check finds a document exactly at the threshold. A document that shares a passage of the
+    /// Minimum probability that the check finds a document whose similarity is exactly the threshold. A document that shares a passage of the
     /// minimum length is found. Both hold if `not_compared` is 0.
     #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 1))]
     pub recall_at_threshold: f64,
-    /// Reason why passages have no place in their documents; null if passages have a place.
+    /// Reason why no byte ranges of passages in the archived documents are known; null if they are known.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub no_passages: Option<String>,
     /// Settings of the archive by which texts become shingles and sketches.

@@ -40,25 +40,25 @@ pub struct CheckOptions {
     /// Default: 50.
     #[cfg_attr(feature = "openapi", schema(minimum = 0, default = 50))]
     pub passages: usize,
-    /// Shingles in more documents than this are no evidence: a whole number of documents from 1, or a share of all documents
+    /// Shingles in more documents than this are left out: a whole number of documents from 1, or a share of all documents
     /// above 0 and at most 1.0, written with a decimal point. Default: no limit.
     #[serde(with = "form::most_documents")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<form::MaxDf>, default = json!(null)))]
     pub max_df: Option<MostDocuments>,
-    /// Texts whose shingles are no evidence, such as the text of a form. Default: none.
+    /// Texts whose shingles are left out of all comparisons, such as the text of a form. Default: none.
     pub ignore_text: Vec<String>,
-    /// Whether text in quotation marks is no evidence. Default: false.
+    /// Whether text in quotation marks is left out of all comparisons. Default: false.
     pub ignore_quotations: bool,
-    /// Whether lists of references at the end of a document are no evidence. Default: false.
+    /// Whether lists of references at the end of a document are left out of all comparisons. Default: false.
     pub ignore_references: bool,
-    /// Metadata fields: a document with the same value as the checked text in one of these fields is passed over.
+    /// Metadata fields: a document with the same value as the checked text in one of these fields is skipped.
     /// Default: none.
     pub exclude: Vec<String>,
     /// First day of the documents that are compared, inclusive, such as `2026-03-01`; or a year, a month, or a time such as
-    /// `2026-03-01T12:00:00Z`. Earlier documents are passed over. Default: no limit.
+    /// `2026-03-01T12:00:00Z`. Earlier documents are skipped. Default: no limit.
     pub since: Option<String>,
     /// Last day of the documents that are compared, inclusive, such as `2026-03-31`; or a year, a month, or a time such as
-    /// `2026-03-31T12:00:00Z`. Later documents are passed over. It cannot be before `since`. Default: no limit.
+    /// `2026-03-31T12:00:00Z`. Later documents are skipped. It cannot be before `since`. Default: no limit.
     pub until: Option<String>,
     /// Metadata field with the date of a document, for `since` and `until`. Default: the date on which the document was
     /// added.
@@ -83,16 +83,16 @@ setters!(CheckOptions {
     /// Maximum number of passages per match. The answer has the longest passages, in the order of the checked text.
     /// Default: 50.
     passages: usize,
-    /// Whether text in quotation marks is no evidence. Default: false.
+    /// Whether text in quotation marks is left out of all comparisons. Default: false.
     ignore_quotations: bool,
-    /// Whether lists of references at the end of a document are no evidence. Default: false.
+    /// Whether lists of references at the end of a document are left out of all comparisons. Default: false.
     ignore_references: bool,
     ;
     /// Minimum length in tokens of a shared passage that makes a document a match. A value below the minimum of the
     /// archive counts as the minimum of the archive. With `off` (`CheckOptions::NO_PASSAGE` in Rust), a passage alone
     /// makes no match. Default: the minimum of the archive.
     passage: Option<usize>,
-    /// Shingles in more documents than this are no evidence: a whole number of documents from 1, or a share of all documents
+    /// Shingles in more documents than this are left out: a whole number of documents from 1, or a share of all documents
     /// above 0 and at most 1.0, written with a decimal point. Default: no limit.
     max_df: Option<MostDocuments>,
     /// Weighting of shingles for the weighted similarity of a match. With `none`, matches have no weighted similarity. Default:
@@ -100,18 +100,18 @@ setters!(CheckOptions {
     weight: Option<Weighting>,
     ;
     /// First day of the documents that are compared, inclusive, such as `2026-03-01`; or a year, a month, or a time such as
-    /// `2026-03-01T12:00:00Z`. Earlier documents are passed over. Default: no limit.
+    /// `2026-03-01T12:00:00Z`. Earlier documents are skipped. Default: no limit.
     since: Option<String>,
     /// Last day of the documents that are compared, inclusive, such as `2026-03-31`; or a year, a month, or a time such as
-    /// `2026-03-31T12:00:00Z`. Later documents are passed over. It cannot be before `since`. Default: no limit.
+    /// `2026-03-31T12:00:00Z`. Later documents are skipped. It cannot be before `since`. Default: no limit.
     until: Option<String>,
     /// Metadata field with the date of a document, for `since` and `until`. Default: the date on which the document was
     /// added.
     date_field: Option<String>,
     ;
-    /// Texts whose shingles are no evidence, such as the text of a form. Default: none.
+    /// Texts whose shingles are left out of all comparisons, such as the text of a form. Default: none.
     ignore_text: Vec<String>,
-    /// Metadata fields: a document with the same value as the checked text in one of these fields is passed over.
+    /// Metadata fields: a document with the same value as the checked text in one of these fields is skipped.
     /// Default: none.
     exclude: Vec<String>,
 });

@@ -44,7 +44,7 @@ impl Item {
     }
 }
 
-/// Result of adding documents. Each list has up to 10 000 entries; `counts` has the number of all documents per
+/// Result of adding documents. Each list has up to 10,000 entries; `counts` has the number of all documents per
 /// result.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[schema(as = Added)]

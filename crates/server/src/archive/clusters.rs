@@ -26,7 +26,7 @@ pub(crate) struct ClustersAnswer {
     /// Minimum Jaccard similarity of a document to the keeper of its cluster.
     #[schema(exclusive_minimum = 0, maximum = 1)]
     threshold: f64,
-    /// Minimum probability that a document exactly at the threshold is found.
+    /// Minimum probability that a document whose similarity to the keeper is exactly the threshold is found.
     #[schema(minimum = 0, maximum = 1)]
     recall_at_threshold: f64,
     /// Number of documents with which later documents were not compared in some band, because too many documents share

@@ -22,7 +22,7 @@ pub(crate) struct PairRequest {
     left: SideRequest,
     /// The right document.
     right: SideRequest,
-    /// Options of a check. Text that the options ignore is no evidence, so the answer has the numbers and all passages
+    /// Options of a check. Text that the options ignore is left out of the comparison, so the answer has the numbers and all passages
     /// of a check of the left text against the right document. Options that only choose matches have no effect.
     #[serde(default)]
     #[schema(value_type = SubmissionOptions, required = false)]

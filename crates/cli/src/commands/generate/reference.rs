@@ -124,16 +124,17 @@ fn item(command: &Command, arg: &Arg, out: &mut String) {
             let _ = write!(out, " Default: `{}`.", defaults.join(" "));
         }
     }
+    let name = arg.get_long().map_or_else(|| "It".to_owned(), |name| format!("`--{name}`"));
     if arg.is_required_set() && !arg.is_positional() {
-        out.push_str(" It is required.");
+        let _ = write!(out, " {name} is required.");
     }
     let is_repeated = matches!(arg.get_action(), ArgAction::Append) && !arg.is_positional();
     if is_repeated && !help.contains("several times") {
-        out.push_str(" It can be given several times.");
+        let _ = write!(out, " {name} can be given several times.");
     }
     let others: Vec<String> = conflicts(command, arg).map(|other| format!("`--{other}`")).collect();
     if !others.is_empty() {
-        let _ = write!(out, " It cannot be given with {}.", others.join(" or "));
+        let _ = write!(out, " {name} cannot be given with {}.", others.join(" or "));
     }
     out.push('\n');
 }

@@ -324,6 +324,9 @@ pub fn similar(error: &clap::Error, typed: &[OsString]) -> Option<String> {
         let name = alike(word, command.get_subcommands().map(Command::get_name))?;
         return Some(format!("a similar subcommand exists: `{name}`"));
     }
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
     let word = text(ContextKind::InvalidArg).filter(|word| word.starts_with("--"))?;
     let command = subcommand(&all, typed);
     let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
@@ -634,9 +637,14 @@ mod tests {
         ] {
             assert_eq!(similar(line).as_deref(), Some(expected), "{line}");
         }
-        for line in
-            ["dedup a -o b --limit 3", "dedup a -o b --glob x", "dedup a -o b --sort", "nonsense", "dedup -z"]
-        {
+        for line in [
+            "dedup a --removed b --annotate -o c",
+            "dedup a -o b --limit 3",
+            "dedup a -o b --glob x",
+            "dedup a -o b --sort",
+            "nonsense",
+            "dedup -z",
+        ] {
             assert_eq!(similar(line), None, "{line}");
         }
     }

@@ -315,7 +315,7 @@ impl Error {
                 } else {
                     hint.text("; ").followed_by(&fields_of("record", fields))
                 };
-                Some(match list_of_records(*records, fields) {
+                Some(match list_of_records(*records, field, fields) {
                     Some(list) => {
                         let list = escape_control(list);
                         hint.text(format!(
@@ -386,8 +386,9 @@ impl Error {
 }
 
 /// Returns the list that most likely holds the records, if the only record of a file is an object around them.
-fn list_of_records(records: u64, fields: &[String]) -> Option<&str> {
-    let list = fields.iter().find_map(|field| field.split_once("[].")).map(|(list, _)| list);
+fn list_of_records<'f>(records: u64, field: &str, fields: &'f [String]) -> Option<&'f str> {
+    let mut lists = fields.iter().filter_map(|path| path.split_once("[]."));
+    let list = lists.find(|(_, member)| *member == field).map(|(list, _)| list);
     list.filter(|list| records == 1 && list.chars().all(|c| c.is_ascii_alphanumeric() || "._".contains(c)))
 }
 
@@ -489,6 +490,7 @@ mod tests {
         let jq = "; `jq -c '.data[]' FILE` makes a record of each element of `data`";
         assert!(hint("text", 1, &["data[].text"]).ends_with(jq));
         assert!(!hint("text", 2, &["data[].text"]).contains("jq"));
+        assert!(!hint("text", 1, &["messages[].content"]).contains("jq"));
         assert!(!hint("text", 1, &["a'$(x)[].text"]).contains("jq"));
     }
 }

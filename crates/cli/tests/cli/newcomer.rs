@@ -15,8 +15,8 @@ use std::process::{Command, Stdio};
 use crate::support::{Desk, MINWISE, Run, gzip, zstd};
 
 /// Scripts. Each is run by one of the tests below.
-const SCRIPTS: [&str; 8] =
-    ["archive", "first-steps", "habits", "inputs", "looking", "numbers", "outputs", "work"];
+const SCRIPTS: [&str; 9] =
+    ["archive", "first-steps", "habits", "inputs", "looking", "mistakes", "numbers", "outputs", "work"];
 
 #[test]
 fn newcomer_first_steps() {
@@ -46,6 +46,11 @@ fn newcomer_numbers() {
 #[test]
 fn newcomer_looking() {
     follow("looking");
+}
+
+#[test]
+fn newcomer_mistakes() {
+    follow("mistakes");
 }
 
 #[test]

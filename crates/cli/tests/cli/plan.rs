@@ -108,6 +108,8 @@ fn what_cannot_be_planned_is_refused() {
     exit 2
     --- stderr
     error: `--recall`: the recall cannot be 1: it must be above 0 and below 1
+
+    hint: `--candidates sort-merge` of `dedup` and `pairs` finds every pair
     ");
     insta::assert_snapshot!(desk.run("plan --bands 20 --rows 7"), @"
     exit 2

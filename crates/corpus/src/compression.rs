@@ -271,7 +271,7 @@ pub(crate) mod tests {
     #[test]
     fn zeros_behind_a_gzip_stream_are_ignored_and_other_bytes_are_named() {
         let members = [gzip(b"one "), gzip(b"two")].concat();
-        assert_eq!(decode(&[&members[..], &[0; 70_000]].concat()).unwrap(), b"one two");
+        assert_eq!(decode(&[&members[..], &vec![0; 70_000]].concat()).unwrap(), b"one two");
         for rest in [&b"rest"[..], b"\0\0rest", b"\x1fx"] {
             let error = decode(&[&members[..], rest].concat()).unwrap_err();
             assert!(is_damage(&error) && error.to_string() == TRAILING, "{error}");

@@ -441,23 +441,10 @@ impl Error {
             ErrorKind::WrongOutputKind { found: "a file", .. } => {
                 "name a folder that does not exist yet, or an empty one".into()
             }
-            ErrorKind::BadOption { option: "an encoding", given, .. } => encoding_hint(given),
-            ErrorKind::BadOption { option: "an output format", given, .. }
-                if given.eq_ignore_ascii_case("json") =>
-            {
-                Sentence::new().setting_to("output-format", "jsonl").text(" writes one JSON object per line")
-            }
-            ErrorKind::BadOption { option, given, .. }
-                if option.ends_with("format") && given.eq_ignore_ascii_case("json") =>
-            {
-                Sentence::new()
-                    .setting_to("input-format", "jsonl")
-                    .text(" reads JSON with one object per line; `jq -c '.[]' FILE` makes it of a list")
-            }
+            ErrorKind::BadOption { option, given, .. } => return option_hint(option, given),
             ErrorKind::BadRecord { .. }
             | ErrorKind::WrongOutputKind { .. }
             | ErrorKind::NoSuchPlace { .. }
-            | ErrorKind::BadOption { .. }
             | ErrorKind::TooManyInputs
             | ErrorKind::Cancelled
             | ErrorKind::EmptyOutputName
@@ -648,6 +635,48 @@ fn reference_is_input(reference: &str, input: &str, f: &mut fmt::Formatter<'_>) 
     write!(f, "the reference `{}` and the input `{}` are the same file", shown(reference), shown(input))
 }
 
+/// Returns a hint for a value that an option does not take.
+fn option_hint(option: &str, given: &str) -> Option<Sentence> {
+    let is_json = given.eq_ignore_ascii_case("json");
+    match option {
+        "an encoding" => Some(encoding_hint(given)),
+        "an output format" if is_json => Some(
+            Sentence::new().setting_to("output-format", "jsonl").text(" writes one JSON object per line"),
+        ),
+        option if is_json && option.ends_with("format") => Some(
+            Sentence::new()
+                .setting_to("input-format", "jsonl")
+                .text(" reads JSON with one object per line; `jq -c '.[]' FILE` makes it of a list"),
+        ),
+        _ => None,
+    }
+}
+
+/// Describes a damaged file.
+fn damaged(
+    name: &str,
+    compression: &impl fmt::Display,
+    at: u64,
+    message: &str,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    let name = shown(name);
+    if message == TRAILING {
+        return write!(f, "`{name}` is damaged: {TRAILING}");
+    }
+    let (at, message) = (grouped(at), visible(message));
+    write!(f, "`{name}` is damaged: its {compression} stream breaks after {at} bytes: {message}")
+}
+
+/// Describes records that lack the field of the text.
+fn no_text_field(field: &str, records: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let field = shown(field);
+    if records == 1 {
+        return write!(f, "the only record has no field `{field}`");
+    }
+    write!(f, "none of the first {} records has the field `{field}`", grouped(records))
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.kind {
@@ -696,15 +725,8 @@ impl fmt::Display for Error {
             ErrorKind::NoSuchCompression { compression, format, .. } => {
                 write!(f, "{format} cannot be written with the compression `{compression}`")?;
             }
-            ErrorKind::Damaged { name, message, .. } if message == TRAILING => {
-                write!(f, "`{}` is damaged: {TRAILING}", shown(name))?;
-            }
             ErrorKind::Damaged { name, compression, at, message } => {
-                let (name, at, message) = (shown(name), grouped(*at), visible(message));
-                write!(
-                    f,
-                    "`{name}` is damaged: its {compression} stream breaks after {at} bytes: {message}"
-                )?;
+                damaged(name, compression, *at, message, f)?;
             }
             ErrorKind::Changed { name } => write!(f, "`{}` changed while it was being read", shown(name))?,
             ErrorKind::BadRecord { name, offset, reason } => {
@@ -723,13 +745,7 @@ impl fmt::Display for Error {
             ErrorKind::NoFields { field } => {
                 write!(f, "the inputs are texts, which have no field `{}`", shown(field))?;
             }
-            ErrorKind::NoTextField { field, records: 1, .. } => {
-                write!(f, "the only record has no field `{}`", shown(field))?;
-            }
-            ErrorKind::NoTextField { field, records, .. } => {
-                let (records, field) = (grouped(*records), shown(field));
-                write!(f, "none of the first {records} records has the field `{field}`")?;
-            }
+            ErrorKind::NoTextField { field, records, .. } => no_text_field(field, *records, f)?,
             ErrorKind::TooManyInputs => f.write_str("there are more than 4,294,967,295 input files")?,
             ErrorKind::Cancelled => f.write_str("cancelled")?,
             ErrorKind::OutputExists { path, .. } => write!(f, "`{}` exists already", shown(path))?,

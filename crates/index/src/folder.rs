@@ -402,7 +402,7 @@ fn holder() -> String {
     let mut words = std::env::args_os();
     // The folder of the program says nothing about the process.
     let program = words.next().map(PathBuf::from);
-    let program = program.as_deref().and_then(Path::file_name).map(|name| name.to_os_string());
+    let program = program.as_deref().and_then(Path::file_name).map(std::ffi::OsStr::to_os_string);
     let words = program.into_iter().chain(words).map(|word| word.to_string_lossy().into_owned());
     let command = shortened(&words.collect::<Vec<_>>().join(" "));
     format!("{HOLDER}{} (`{command}`), since {}\n", std::process::id(), rfc3339(seconds))

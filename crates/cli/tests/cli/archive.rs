@@ -846,7 +846,8 @@ fn a_small_archive_is_smaller_once_it_is_compacted_and_holds_nothing_that_was_re
 #[test]
 fn an_archive_of_8_000_documents_is_never_larger_once_it_is_compacted() {
     let lines = |range: std::ops::Range<u64>, seed: u64| -> String {
-        range.map(|n| format!("{{\"id\":\"d{n}\",\"text\":\"{}\"}}\n", prose(seed + n, 60))).collect()
+        let line = |n| format!("{{\"id\":\"d{n}\",\"text\":\"{}\"}}\n", prose(seed + n, 60));
+        range.map(line).collect::<Vec<_>>().concat()
     };
     let desk = Desk::with("in.jsonl", lines(0..8000, 0));
     desk.write("changed.jsonl", lines(0..500, 90_000));

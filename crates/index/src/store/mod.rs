@@ -214,7 +214,10 @@ impl Store {
             }
             files.as_mut().map_or(Ok(()), |files| files.write(row.key, row.value)).map_err(failed)
         })?;
-        files.map_or(Ok(()), |files| files.finish()).map_err(failed)
+        if let Some(files) = files {
+            files.finish().map_err(failed)?;
+        }
+        Ok(())
     }
 
     /// Removes the rows that an unfinished change has loaded: the rows with the numbers from `state.next` on,

@@ -155,13 +155,8 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
     }
     printer.note(&lines.to_string());
     printer.skipped(corpus.skipped());
-    let are_permitted = rejects.finish(
-        (&corpus, checked),
-        list,
-        permitted,
-        printer,
-        ["it was not checked", "they were not checked"],
-    )?;
+    let fate = ["it was not checked", "they were not checked"];
+    let are_permitted = rejects.finish((&corpus, checked), list, permitted, printer, fate)?;
     Ok(exit_code(are_permitted, found))
 }
 

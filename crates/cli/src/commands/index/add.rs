@@ -1,7 +1,7 @@
 //! `minwise index add` adds documents to an archive.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -61,19 +61,14 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     progress.begin(Stage::Read, corpus.size_bytes());
 
     let named = AtomicU64::new(0);
-    let fields_found: Vec<AtomicBool> = options.value_fields.iter().map(|_| AtomicBool::new(false)).collect();
+    let metadata_search = MetadataSearch::new(&options.value_fields);
     let mut text_field = TextFieldSearch::default();
     let (mut rejects, mut read) = (RejectList::default(), 0);
     let mut lines = documents::LineCounter::default();
     let (mut batch, mut nulls, mut skipped) = (DocumentBatch::default(), 0, 0);
     let prepare = |scratch: &mut Scratch, number: usize| -> Result<Ready, Failure> {
         let mut read = documents::read(&corpus, &chunks[number], &options.value_fields, scratch)?;
-        for (field, is_found) in options.value_fields.iter().zip(&fields_found) {
-            let name = field.to_string();
-            if read.documents.iter().any(|(.., document)| document.metadata.contains_key(&name)) {
-                is_found.store(true, Ordering::Relaxed);
-            }
-        }
+        metadata_search.note(&read.documents);
         let nameless = annotated(&mut read, &sheet, &named);
         let source = chunks[number].source();
         let bytes = read.documents.iter().map(|(.., document)| document.text.len() as u64).sum();
@@ -109,21 +104,15 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
             read += ready.batch.len() as u64;
             batch.append(ready.batch);
             if batch.is_full() {
-                // After an error, the committer takes no more batches, and its error ends the run.
-                hand_over.send(std::mem::take(&mut batch)).map_err(|_| Failure::Interrupted)?;
-                if threads == 1 {
-                    // The committer takes an empty batch when the full one is committed, so one thread works at a time.
-                    hand_over.send(DocumentBatch::default()).map_err(|_| Failure::Interrupted)?;
-                }
+                hand_over_batch(&hand_over, std::mem::take(&mut batch), threads)?;
             }
             rejects.extend(ready.rejects, &corpus, before);
             progress.advance(ready.bytes);
             Ok(())
         };
-        let size = |ready: &Ready| ready.bytes;
         let ended = parallel::in_order_within(
             AHEAD_BYTES,
-            size,
+            |ready: &Ready| ready.bytes,
             chunks.len(),
             threads,
             Scratch::new,
@@ -149,18 +138,12 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     counts.print(args, &index.statistics()?, started.elapsed(), printer);
     printer.skipped(corpus.skipped());
     if read > 0 {
-        let unfound = options.value_fields.iter().zip(&fields_found);
-        let unfound = unfound.filter(|(_, is_found)| !is_found.load(Ordering::Relaxed));
-        warn_of_fields(unfound.map(|(field, _)| field), printer);
+        metadata_search.warn(printer);
     }
-    if !sheet.is_empty() && named.into_inner() < sheet.len() as u64 {
+    if named.into_inner() < sheet.len() as u64 {
         unnamed(&index, &sheet, printer)?;
     }
-    let hints = match read {
-        0 => ["it is not in the archive", "they are not in the archive"],
-        _ => ["it is not in the archive; all others are", "they are not in the archive; all others are"],
-    };
-    let are_permitted = rejects.finish((&corpus, read), list, permitted, printer, hints)?;
+    let are_permitted = rejects.finish((&corpus, read), list, permitted, printer, fate_of_rejects(read))?;
     Ok(if are_permitted { Exit::Done } else { Exit::Error })
 }
 
@@ -265,11 +248,54 @@ fn same_ids(corpus: &Corpus) -> Result<(), Failure> {
     Err(CommandError::SameIds.with(message, Some("add the folder that holds both: ids are paths within it")))
 }
 
-/// Warns of fields of metadata that no record has.
-fn warn_of_fields<'f>(unfound: impl Iterator<Item = &'f FieldPath>, printer: &Printer) {
-    for field in unfound {
-        let message = format!("`--meta-fields`: no record has the field `{}`", visible(&field.to_string()));
-        printer.warning(CommandWarning::UnusedMetadata.code(), &message);
+/// Hands a full batch to the committer. With one thread, returns when the batch is committed.
+fn hand_over_batch(
+    committer: &SyncSender<DocumentBatch>,
+    batch: DocumentBatch,
+    threads: usize,
+) -> Result<(), Failure> {
+    // After an error, the committer takes no more batches, and its error ends the run.
+    committer.send(batch).map_err(|_| Failure::Interrupted)?;
+    if threads == 1 {
+        // The committer takes an empty batch when the full one is committed, so one thread works at a time.
+        committer.send(DocumentBatch::default()).map_err(|_| Failure::Interrupted)?;
+    }
+    Ok(())
+}
+
+/// Returns what the list of rejects states of one rejected record, and of several.
+fn fate_of_rejects(read: u64) -> [&'static str; 2] {
+    match read {
+        0 => ["it is not in the archive", "they are not in the archive"],
+        _ => ["it is not in the archive; all others are", "they are not in the archive; all others are"],
+    }
+}
+
+/// Search for fields of `--meta-fields` that no record has.
+struct MetadataSearch {
+    fields: Vec<(String, AtomicBool)>,
+}
+
+impl MetadataSearch {
+    fn new(fields: &[FieldPath]) -> Self {
+        Self { fields: fields.iter().map(|field| (field.to_string(), AtomicBool::new(false))).collect() }
+    }
+
+    /// Notes the fields of documents. Several threads call this at the same time.
+    fn note(&self, documents: &[(u32, u64, NewDocument)]) {
+        for (name, is_found) in &self.fields {
+            if documents.iter().any(|(.., document)| document.metadata.contains_key(name)) {
+                is_found.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Warns of each field that no noted document has.
+    fn warn(&self, printer: &Printer) {
+        for (name, _) in self.fields.iter().filter(|(_, is_found)| !is_found.load(Ordering::Relaxed)) {
+            let message = format!("`--meta-fields`: no record has the field `{}`", visible(name));
+            printer.warning(CommandWarning::UnusedMetadata.code(), &message);
+        }
     }
 }
 

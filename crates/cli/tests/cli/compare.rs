@@ -206,6 +206,8 @@ fn a_text_that_is_not_utf_8_can_be_read_when_its_encoding_is_said() {
     exit 2
     --- stderr
     error: `latin`: not UTF-8: byte 3 is invalid
+
+    hint: `--encoding auto` or `--encoding latin-1` reads texts that are not UTF-8
     ");
     desk.write("ascii", record("a", "cafe"));
     desk.run("compare latin latin --encoding latin-1 --threshold 1").exit(0);

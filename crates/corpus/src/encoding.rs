@@ -29,6 +29,9 @@ const UTF16_BYTES: usize = 64 << 10;
 pub(crate) fn utf16_without_mark(bytes: &[u8]) -> Option<&'static encoding_rs::Encoding> {
     let look = bytes.get(..UTF16_BYTES).unwrap_or(bytes);
     memchr::memchr(0, look)?;
+    if encoding_by_mark(look).is_some() {
+        return None;
+    }
     let (units, _) = look.as_chunks::<2>();
     let nuls = |place: usize| units.iter().filter(|unit| unit[place] == 0).count();
     let (first, second) = (nuls(0), nuls(1));

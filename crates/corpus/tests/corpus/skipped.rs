@@ -75,7 +75,9 @@ fn named_files_are_never_skipped() {
     for name in ["in/empty.md", "in/utf-16.txt", "in/sub/Desktop.ini", "in/~$report.docx"] {
         let corpus = folder.open(&[name]).unwrap();
         let codes: Vec<String> = scan(&corpus, 99).iter().map(|record| record.code().to_owned()).collect();
-        assert_eq!((codes, corpus.skipped()), (vec!["ok".to_owned()], &[][..]), "{name}");
+        // UTF-16 without a byte-order mark is not UTF-8, and `--encoding auto` reads it.
+        let code = if name == "in/utf-16.txt" { "invalid_utf8" } else { "ok" };
+        assert_eq!((codes, corpus.skipped()), (vec![code.to_owned()], &[][..]), "{name}");
     }
     let corpus = folder.open(&["in", "in/data.bin"]).unwrap();
     assert_eq!(corpus.sources().len(), 3, "a folder that holds it does not hide it");

@@ -65,7 +65,9 @@ pub use limits::ExtractLimits;
 pub(crate) use markdown::body as markdown_body;
 pub use mistaken::MistakenInput;
 pub(crate) use mistaken::mistaken;
-pub(crate) use plain::{NUL_LOOK_BYTES, UNKNOWN, has_many_nuls, is_binary, unknown};
+#[cfg(feature = "warc")]
+pub(crate) use plain::UNKNOWN;
+pub(crate) use plain::{NUL_LOOK_BYTES, has_many_nuls, is_binary, unknown};
 pub(crate) use recognise::{Recognised, recognise};
 
 #[cfg(feature = "warc")]

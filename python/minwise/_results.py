@@ -160,7 +160,7 @@ class Summary:
     :ivar reordered: pairs that reach the threshold, but not ``order``.
     :ivar reordered_estimated: pairs that were not compared exactly, because their sketches do not reach ``order``.
     :ivar filter_compared: registers that the filter compared.
-    :ivar filter_registers: registers that the sketches of the filtered pairs have.
+    :ivar filter_registers: registers of all pairs that the filter examined, whether it ruled them out or not.
     :ivar full_shelves: band keys with more documents than a shelf takes.
     :ivar left_out: documents that full shelves left out; a document counts once per shelf.
     :ivar expected_recall: the share of the near-duplicate pairs that the run has found, estimated from the bands.
@@ -298,7 +298,8 @@ class _Rows(Sequence[T]):
 
 
 class Decisions(_Rows[Decision]):
-    """The decisions of a run: a sequence of :class:`Decision`, and an Arrow stream of the same columns.
+    """The decisions of a run: a sequence of :class:`Decision`, and an Arrow stream with the fields of a
+    :class:`Decision` as columns.
 
     >>> import minwise
     >>> decisions = minwise.dedup(["a rose", "A rose!", "a ROSE?"]).decisions
@@ -352,7 +353,8 @@ class Decisions(_Rows[Decision]):
 
 
 class Pairs(_Rows[Pair]):
-    """Near-duplicate pairs in ascending order: a sequence of :class:`Pair`, and an Arrow stream of the same columns.
+    """Near-duplicate pairs, ordered by the positions of the documents: a sequence of :class:`Pair`, and an Arrow stream
+    with the fields of a :class:`Pair` as columns.
 
     >>> import minwise
     >>> [(pair.first, pair.second) for pair in minwise.pairs(["a rose", "A rose!", "a ROSE?"])]

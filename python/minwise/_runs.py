@@ -371,7 +371,7 @@ def pairs(
     progress: Progress = None,
     cancel: Callable[[], bool] | None = None,
 ) -> Pairs:
-    """Lists near-duplicate pairs with their exact similarities, in ascending order.
+    """Lists near-duplicate pairs with their exact similarities, ordered by the positions of the documents.
 
     :param of: only the pairs of documents with these ids; positions if the data has no ids.
 

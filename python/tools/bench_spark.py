@@ -22,8 +22,8 @@ is the decisions of the command, which saves hours with a large corpus.
 With `--check`, the program fails in three cases:
 
 - The job decides otherwise than the command.
-- If tasks do the work, the job shuffles more than 1.5 times its formula, before compression. For a small input, the job
-  shuffles nothing, so its bytes are not checked.
+- If tasks do the work, the job shuffles more than 1.5 times the bytes of its formula, before compression. With a small
+  input, the job shuffles nothing, so the shuffled bytes are not checked.
 - The job by hand or `MinHashLSH` takes less than a bound (`BOUNDS`) times the CPU of the job.
 
 `--check` needs the runs of all engines, so it is refused together with `--only`.

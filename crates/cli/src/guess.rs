@@ -242,7 +242,7 @@ fn swallows(typed: &[OsString]) -> Option<String> {
     (names > 1).then(|| typed[place].to_string_lossy().into_owned())
 }
 
-/// Returns a hint for an argument that the command does not take there.
+/// Returns a hint for an argument that the command does not take, or does not take at this place.
 fn of_unknown(word: &str, first: &str, typed: &[OsString]) -> Option<String> {
     let is_option = word.starts_with('-');
     match first {

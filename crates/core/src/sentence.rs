@@ -50,7 +50,7 @@ pub enum SentencePart {
 }
 
 impl Sentence {
-    /// Makes an empty sentence.
+    /// Makes a sentence without parts. Methods such as [`text`](Self::text) append parts.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

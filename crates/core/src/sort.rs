@@ -16,7 +16,7 @@ const FEW: usize = 32;
 /// Greatest length of runs that are sorted by insertion.
 const SHORT: u32 = 16;
 
-/// An item whose order begins with a well-mixed 64-bit key.
+/// Item that is ordered first by a well-mixed 64-bit key.
 ///
 /// The trait is sealed, because [`sort_mixed`] requires that keys have the same order as their items.
 pub trait Mixed: sealed::MixedSeal + Copy + Ord + Default {

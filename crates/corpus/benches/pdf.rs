@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use minwise::text::{Folding, Normalization, NormalizedText, Normalizer};
 use minwise_corpus::{ExtractLimits, extract};
 
-/// Number of files that are listed: the files with the lowest shares.
+/// Number of files with the lowest shares that are listed.
 const LISTED: usize = 10;
-/// Minimum share of the words of `pdftotext` that are found. Poppler and `extract` differ in characters that a font does
-/// not name, so that the share is not 1.
+/// Minimum share of the words of `pdftotext` that `extract` must find, too. It is below 1, because Poppler and
+/// `extract` differ in characters that a font does not name.
 const LEAST_FOUND: f64 = 0.995;
 
 fn main() -> ExitCode {

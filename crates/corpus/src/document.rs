@@ -87,7 +87,7 @@ pub(crate) const LONG_BYTES: u64 = 8 << 20;
 /// Number of bytes of a long text that are read at a time.
 pub(crate) const WINDOW_BYTES: usize = 256 << 10;
 
-/// Text of a document.
+/// Text of a document: in memory, or read piece by piece if it is too long to be loaded.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a text is loaded or it is not, and readers must handle both")]
 pub enum DocumentText<'a> {

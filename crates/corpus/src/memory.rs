@@ -122,7 +122,7 @@ impl InMemory {
         self.len() == 0
     }
 
-    /// Returns the documents in the form in which they are held.
+    /// Returns the list of texts or the table of record batches.
     pub(crate) fn held(&self) -> &HeldDocuments {
         &self.held
     }

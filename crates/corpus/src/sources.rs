@@ -148,8 +148,8 @@ pub(crate) trait Content: Any + Debug + Send + Sync {
         0
     }
 
-    /// Returns the columns of the records as an Arrow schema; `None` if the columns follow only from the values of
-    /// the records, by their [shapes](Shapes). Formats that are never converted have no columns.
+    /// Returns the columns of the records as an Arrow schema. Returns `None` for formats that do not state columns, so
+    /// that these follow from the [shapes](Shapes) of the records, and for formats that are never converted.
     fn schema(&self, _handle: &SourceHandle<'_>) -> Result<Option<SchemaRef>> {
         Ok(None)
     }

@@ -383,8 +383,8 @@ impl Arguments {
         })
     }
 
-    /// Parses a whole number. If the text cannot be read, notes the problem and returns `default`. A number from 0 to
-    /// below `least` is returned, because later checks refuse it.
+    /// Parses a whole number. If the text cannot be read, notes the problem and returns `default`. A number below
+    /// `least` is not reported here, because later checks refuse it.
     fn whole_or<T: FromStr>(&mut self, default: T, least: u64, setting: &'static str, text: &str) -> T {
         text.parse().unwrap_or_else(|_| {
             self.note(setting, text, wrong_number(text, WHOLE, least));

@@ -70,7 +70,7 @@ impl SettingProblem {
 pub enum ErrorKind {
     /// The settings are invalid, alone or in combination. The value lists every problem, in the order of the settings.
     Settings(Vec<SettingProblem>),
-    /// Two specs differ, or `minwise` refused a value that belongs to no setting.
+    /// Error of the crate `minwise` that concerns no single setting: two specs differ, or a value is out of range.
     Spec(minwise::Error),
     /// An input or an output could not be read or written.
     Corpus(minwise_corpus::Error),

@@ -116,7 +116,7 @@ impl DocumentWrite {
 
 /// Number of documents that a thread takes at a time.
 const PORTION: usize = 16;
-/// Greatest number of parts of the range of hashes whose postings are sorted side by side.
+/// Maximum number of parts into which the range of hashes is split, so that threads sort their postings in parallel.
 const MOST_PARTS: usize = 16;
 
 /// Fate of a document of a batch.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use minwise::Sentence;
 use minwise::figure::grouped;
 
-/// An error of an index.
+/// Error of an operation on an [`Index`](crate::Index), with its kind and its cause.
 #[derive(Debug)]
 pub struct Error {
     kind: Box<ErrorKind>,

@@ -130,8 +130,8 @@ impl Folder {
         let lock_path = path.join("lock");
         let mut is_new = !lock_path.exists();
         let mut lock = locked(path, &lock_path)?;
-        // Before the lock is taken, a process that gives up may remove the lock file. A lock on a removed
-        // file excludes nobody, because the next process creates another file.
+        // Between the opening and the locking of the file, another process whose opening failed may have removed
+        // it. A lock on a removed file excludes nobody, because the next process creates another file.
         while !is_at(lock.file(), &lock_path) {
             is_new = true;
             lock = locked(path, &lock_path)?;

@@ -333,7 +333,8 @@ fn with_positions(message: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The result of a deduplication. Methods take and return the positions of documents in the data.
+/// Decisions of a deduplication, as the Python package reads them. Methods take and return the positions of documents
+/// in the data.
 #[pyclass(frozen, weakref, name = "Deduplicated", module = "minwise._minwise")]
 pub struct PyDeduplicated {
     result: Deduplicated,

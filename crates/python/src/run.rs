@@ -172,8 +172,8 @@ pub fn abandonable<T: Send + 'static>(
         let _ = sender.send(result);
     })?;
     loop {
-        // The receiver is borrowed mutably, because `detach` demands a closure that is `Send`, and a shared borrow of a
-        // receiver, which is not `Sync`, is not `Send`.
+        // `detach` needs a closure that is `Send`. A `Receiver` is not `Sync`, so `&Receiver` is not `Send`, but
+        // `&mut Receiver` is.
         let borrowed = &mut receiver;
         match py.detach(move || borrowed.recv_timeout(WAKE)) {
             Ok(Ok(result)) => return Ok(result),

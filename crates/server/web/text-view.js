@@ -24,7 +24,10 @@ import { stringOffsets } from './offsets.js';
 const CHUNK = 3000;
 /** Number of characters at the beginning of a text whose width is measured. */
 const PROBE = 200;
-/** Text that stays on one line with the sign of a passage: a word, or one character of a script without spaces. */
+/**
+ * Beginning of a passage that must not be wrapped away from the passage's sign: its first word, or one character of a
+ * script without spaces.
+ */
 const FIRST_WORD = /^(?:[\u2e80-\uffff]|[^\s\u2e80-\uffff]{1,30})/;
 /** Maximum time for which chunks are built without a pause, in milliseconds. The time is shorter than a frame. */
 const SLICE_MS = 8;

@@ -9,7 +9,7 @@ pub const LAST: usize = 58;
 /// Beginning of the text of an erratum that cannot be tested yet.
 const TO_COME: &str = "*To come with the ";
 
-/// Returns every problem of the page.
+/// Returns a message for each erratum that is missing or repeated, or that names neither a test nor an experiment.
 pub fn problems(page: &str) -> Vec<String> {
     let mut wrong = vec![];
     for number in 1..=LAST {

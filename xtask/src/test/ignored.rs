@@ -12,9 +12,9 @@ use anyhow::{Result, bail};
 
 use crate::run::{is_root, package_name, packages, root};
 
-/// Beginning of the reason if the test takes too long for every run.
+/// Beginning of the reason of a test that takes too long to be part of every run.
 const LONG: &str = "long: ";
-/// Beginning of the reason if only a person runs the test, to write a file.
+/// Beginning of the reason of a test that writes a file, and that runs only if a person starts it.
 const BY_HAND: &str = "by hand: ";
 
 /// Requirement of a test that not every machine meets.

@@ -63,7 +63,7 @@ const LIBRARIES: &str = "/usr/aarch64-linux-gnu";
 /// The emulated tests of `minwise`, beside its unit tests: golden values, laws that all sketches obey, and the filter, which
 /// computes with floating-point numbers. The test `weighted` passes, too, but takes four minutes.
 const EMULATED: [&str; 3] = ["vectors", "conformance", "filter"];
-/// Cases per property, where the usual number is 256, because emulated code takes about ten times as long.
+/// Test cases per property: 32 instead of the usual 256, because emulated code takes about ten times as long.
 const CASES: &str = "32";
 
 /// Compiles for each target, and runs tests in the emulator. A step that fails does not stop the others.

@@ -303,7 +303,8 @@ struct RemovedDocument {
 
 impl Followers {
     /// Adds a pair of a removed document and a kept document. `odds` is the value that [`ExpectedRecall::add`] returned
-    /// for the pair. The pairs of one removed document must be added one after the other.
+    /// for the pair. All pairs of one removed document must be added in consecutive calls, without pairs of another
+    /// document between them.
     pub fn add(&mut self, document: u32, keeper: u32, odds: f64, pairs: u64) {
         let removed = RemovedDocument { document, keeper, odds };
         match &mut self.now {

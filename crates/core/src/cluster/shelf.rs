@@ -1,9 +1,9 @@
 //! One shelf in a round: which members wait, and which pairs are compared next. A shelf has the documents with one band
 //! key.
 //!
-//! - **Idea.** The pairs of a shelf follow from the states of its members, and from no other shelf. The number of
-//!   members that a document waits for is the sum over its shelves. A document comes to the front if it is not behind
-//!   on any of its shelves. So each machine can process a shelf without the other shelves.
+//! - **Idea.** Which pairs of a shelf are compared next depends only on the states of its members, not on other
+//!   shelves. The number of members that a document waits for is the sum over its shelves. A document comes to the
+//!   front if it is not behind on any of its shelves. So each machine can process a shelf without the other shelves.
 //!   [`StarAsks`](super::StarAsks) has all shelves in the memory of one machine and uses the same functions.
 //! - **Separate decisions.** Once the waiting members are counted, decisions depend on similar pairs only. So
 //!   [`decide_round`](super::decide_round) decides each component of documents that similar pairs connect without the
@@ -142,8 +142,8 @@ impl BlockRow {
         if earlier.has(Self::FRONT) && later.has(Self::FRONT) {
             return earlier.has(Self::NEW) || later.has(Self::NEW);
         }
-        // A removed document may have later copies. A later copy is also compared with documents that were kept after
-        // the first copy.
+        // The row of a removed document stands for its copies, too. If the last copy comes after a kept document, the
+        // removed document is therefore compared with this kept document.
         let is_wanted = earlier.has(Self::ASKING) && !later.has(Self::KEPT)
             || later.has(Self::ASKING) && earlier.has(Self::REMOVED) && earlier.last > later.document;
         is_wanted && !Self::were_compared(earlier, later)

@@ -45,8 +45,8 @@ impl Filter {
         self.screen_by(|range| matches(&a[range.clone()], &b[range]))
     }
 
-    /// Screens registers in any form. `count` returns the number of agreeing registers in a range. The ranges are
-    /// consecutive and begin at 0.
+    /// Screens as [`screen`](Self::screen) does, for registers that are stored in any form. `count` returns the number
+    /// of registers that agree in a range. The ranges are consecutive and begin at 0.
     #[inline]
     pub fn screen_by(&self, mut count: impl FnMut(Range<usize>) -> usize) -> Screening {
         let (mut compared, mut agreed) = (0, 0);
@@ -76,7 +76,8 @@ impl Filter {
         self.decide_by(|range| matches(&a[range.clone()], &b[range]))
     }
 
-    /// Decides about registers in any form. `count` is the same as for [`screen_by`](Self::screen_by).
+    /// Decides as [`decide`](Self::decide) does, for registers that are stored in any form. `count` returns the number
+    /// of registers that agree in a range. The ranges are consecutive and begin at 0.
     pub fn decide_by(&self, mut count: impl FnMut(Range<usize>) -> usize) -> FilterDecision {
         let (mut compared, mut agreed) = (0, 0);
         let accept =

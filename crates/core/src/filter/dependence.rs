@@ -37,8 +37,8 @@ pub(super) fn of(method: Method) -> Option<(f64, Dependence)> {
     };
     match method {
         Method::Registers(source) => Some((0.0, of_source(source))),
-        // `zero-bit` registers agree with a probability above the similarity, so the filter rejects fewer pairs than it
-        // could.
+        // `zero-bit` registers agree with a probability above the similarity, but the filter assumes the similarity.
+        // This is safe, because the filter then only rejects fewer pairs than with the true probability.
         Method::Weighted(_) => Some((0.0, Dependence::Independent)),
         Method::BBit(bits, source) => Some((1.0 / f64::from(1u32 << bits), of_source(source))),
         Method::BitHash(source) => Some((0.5, of_source(source))),

@@ -1,8 +1,9 @@
 //! Improved consistent weighted sampling.
 //!
 //! - **Paper.** Ioffe, *Improved consistent sampling, weighted minhash and L1 sketching*, 2010.
-//! - **Idea.** For every shingle a register draws steps on the axis of weights, evenly spaced in their logarithm, and a
-//!   rank for each step. A weight has the rank of the step below it, and the sample is the shingle of least rank. Two
+//! - **Idea.** For every shingle, a register places steps on the axis of weights. The logarithms of the steps have
+//!   equal distances; the distance and the shift are random. Each step has a random rank. The rank of a shingle is the
+//!   rank of the highest step that is not above its weight, and the sample is the shingle of least rank. Two
 //!   documents have the same sample, including the step, with probability Jw.
 //! - **Symbols.** r, β → the distance and the shift of the steps; c → the score; t → the step; a → the rank; k →
 //!   `registers`.

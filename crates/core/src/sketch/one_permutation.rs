@@ -41,9 +41,10 @@ use super::{Registers, Sketcher, Statistic, merge_minima};
 pub enum Densification {
     /// Empty bins stay empty; bins that are empty in both documents do not count.
     None,
-    /// An empty bin copies its first non-empty neighbour to the right, and adds the distance to it.
+    /// An empty bin takes the value of the next non-empty bin to its right, plus 0x9e3779b1 times the distance to that
+    /// bin.
     Rotation,
-    /// An empty bin copies a random bin; each empty bin draws its own.
+    /// An empty bin takes the value of a random non-empty bin. Each empty bin draws a bin of its own.
     #[default]
     Optimal,
 }

@@ -248,7 +248,7 @@ const fn inverse(a: u32) -> u32 {
 /// A hash table of the keys that attained a minimum, with their tags. It has open addressing and is at most a quarter
 /// full.
 struct PositionTable {
-    /// Number of the entry in each slot plus one; 0 in a free slot.
+    /// Per slot: index of its entry in `entries`, plus one; 0 if the slot is free.
     slots: Vec<u32>,
     entries: Vec<(u32, Option<u32>)>,
     shift: u32,

@@ -307,7 +307,7 @@ fn load(
             write(block)?;
             filled = 0;
         }
-        // Spans that lie close together are read at once, and their bytes are then moved to where they belong.
+        // Spans that lie close together are read in one call. Then their bytes are moved to their places in the block.
         let room = (block.len() - filled) as u64;
         let begin = filled;
         let mut read_end = span.end;

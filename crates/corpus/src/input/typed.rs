@@ -8,7 +8,7 @@ use super::pattern;
 use crate::error::STDIN;
 use crate::memory::InMemory;
 
-/// An input of a corpus.
+/// Where a corpus reads from: standard input, a path, a pattern, a named file or memory.
 ///
 /// ```
 /// use minwise_corpus::Input;

@@ -1,8 +1,8 @@
 //! Decompresses files to temporary files, several files at the same time.
 //!
 //! Each thread decompresses whole files to a spool of its own, so that no thread waits for another. Files whose
-//! decompression may take more than [`WINDOW_BYTES`] of memory are decompressed one at a time. The first file in the
-//! order of the inputs that fails is reported, whatever the number of threads.
+//! decompression may take more than [`WINDOW_BYTES`] of memory are decompressed one at a time. If several files fail,
+//! the error is that of the first of them in input order, for any number of threads.
 
 use std::fs::File;
 use std::io::{BufReader, Read};

@@ -105,7 +105,7 @@ impl Sieve {
         Probe { row: row.to_vec(), bits }
     }
 
-    /// Prepares the rows that `fill` writes.
+    /// Calls `fill` to write rows into `block`, and packs the bits of these rows for the first comparison.
     pub(super) fn take_in(
         &self,
         block: &mut RowBlock,

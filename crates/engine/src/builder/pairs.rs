@@ -126,7 +126,7 @@ pub struct FoundPair {
     pub similarity: f64,
 }
 
-/// Result of [`Pairs`]: a list of pairs in ascending order.
+/// Result of [`Pairs`]: a list of pairs, ordered by the index of the first document, then of the second.
 ///
 /// A document is identified by its index: the position of its record among all records of the inputs, from 0. Rejected
 /// records have a position too, so for a list of texts the index is always the position in the list.

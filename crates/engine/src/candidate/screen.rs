@@ -63,8 +63,8 @@ struct Rules {
 }
 
 impl Screen {
-    /// Returns the screen for candidates. If bands found the candidates, the screen compares their sketches. Every
-    /// other search has compared sketches or shingles already, so the screen rejects nothing.
+    /// Returns the screen that the plan's search needs. If bands found the candidates, the screen compares their
+    /// sketches. Every other search has compared sketches or shingles already, so the screen rejects nothing.
     pub(crate) fn new(plan: &Plan, rows: &RowLayout) -> Result<Self, Error> {
         match plan.search {
             Search::Banding => Self::of_all(plan, rows),
@@ -85,7 +85,8 @@ impl Screen {
         }
     }
 
-    /// Returns a screen for rows of one layout. `looks` are numbers of registers, and replace the default looks.
+    /// Returns the screen for this method, threshold and error budget. If rows hold bits, the screen has one filter per
+    /// group of bits. `looks` are numbers of registers, and replace the default looks.
     pub(crate) fn of(
         method: Method,
         threshold: f64,

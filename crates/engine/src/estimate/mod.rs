@@ -434,7 +434,7 @@ fn most_different(
     Some(low)
 }
 
-/// Returns the documents of both files that have one of the ids.
+/// Returns, for each of the two files, the documents whose id is in `ids`. Fails if an id is in neither file.
 fn wanted(ids: &[String], first: &SketchFile, second: &SketchFile) -> Result<[BTreeSet<usize>; 2], Error> {
     let mut missing: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
     let all = missing.clone();

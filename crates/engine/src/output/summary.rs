@@ -90,7 +90,7 @@ pub struct Summary {
     /// Number of registers that the filter compared; for rows of bits, the number of values of a few bits each. If the
     /// filter compared a few bits of many registers, the count is that of whole registers with as many bits.
     pub filter_compared: u64,
-    /// Number of registers, or of values in rows of bits, in all pairs that passed through the filter.
+    /// Number of registers, or of values in rows of bits, of all pairs that the filter examined.
     pub filter_registers: u64,
     /// Number of pairs that were compared exactly.
     pub compared: u64,

@@ -123,7 +123,7 @@ impl<'a, E: SortEntry> SortedRuns<'a, E> {
         Self { all: vec![], held: 0, most: most.min(i32::MAX as usize), file: None, folder }
     }
 
-    /// Adds entries in ascending order, fewer than 2³¹ of them.
+    /// Adds a run of entries. The entries must be in ascending order, and fewer than 2³¹.
     pub(crate) fn add(&mut self, entries: Vec<E>) -> Result<(), Error> {
         if entries.is_empty() {
             return Ok(());

@@ -1,5 +1,5 @@
 //! A crowd is 64 documents or more on one shelf. Their sketches lie side by side in memory, so that one document is
-//! screened against all of them at once. A head is up to four bits of each of the first values of a sketch.
+//! screened against all of them at once. A head has the first values of a sketch, with one to four bits per value.
 //!
 //! Filled-in copies of one form have a similarity of 0.5 or more, so their first registers do not separate them from
 //! similar pairs. Parity bits do, because shingles that all documents share cancel. If a crowd is dense, its documents

@@ -159,9 +159,9 @@ impl Held {
 /// be by chance. If the following documents are needed again too, the amount grows from document to document.
 #[derive(Debug, Default)]
 struct Ahead {
-    /// Number of the first document after all loaded documents.
+    /// Number after the highest document loaded so far.
     frontier: u32,
-    /// Number of the document after the last loaded one.
+    /// Number after the most recently loaded document.
     next: u32,
     bytes: u64,
 }

@@ -112,7 +112,8 @@ impl Walk<'_> {
         let Self { corpus, reading, candidates, plan, observer } = *self;
         observer.begin(Stage::Verify, candidates.all_documents().len() as u64);
         observer.advance((0..verified.next).map(|number| candidates.documents(number).len() as u64).sum());
-        // Only documents with candidates are read again, so that tables need not store their other rows.
+        // Only documents with candidates are read again. `expect_reads` announces their places, so that for Parquet and
+        // Arrow inputs only these rows are written to the temporary file.
         let again = candidates.all_documents().iter();
         corpus.expect_reads(again.filter_map(|&document| reading.documents.place(document).ok()));
         let memory = plan.memory.room(plan.threads, reading.documents.len());

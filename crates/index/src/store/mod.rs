@@ -306,8 +306,8 @@ impl View<'_> {
         self.rows(space, self.snapshot.prefix(self.store.space(space), prefix), visit)
     }
 
-    /// Returns the end of the rows of a keyspace. Rows with numbers that are not assigned belong to a change that
-    /// is being committed.
+    /// Returns the bound at which the rows of a keyspace end. If the keys are document numbers, rows from the next
+    /// free number on are excluded, because they belong to a change that is being committed.
     fn end(&self, space: KeyspaceName) -> Result<Bound<Vec<u8>>> {
         if !KeyspaceName::NUMBERED.contains(&space) {
             return Ok(Bound::Unbounded);

@@ -104,7 +104,8 @@ impl HyperMinHash {
 
     /// Returns the expected number of buckets in which disjoint sets of these sizes agree.
     ///
-    /// The least value of a bucket lies in a cell from b₁ to b₂ with probability (1 − b₁/2ᵖ)ⁿ − (1 − b₂/2ᵖ)ⁿ.
+    /// A word stands for the values from b₁ to b₂. A bucket of a set with n members has this word with probability
+    /// (1 − b₁/2ᵖ)ⁿ − (1 − b₂/2ᵖ)ⁿ.
     #[must_use]
     pub fn accidents(&self, sizes: [f64; 2]) -> f64 {
         let m = self.buckets as f64;

@@ -1,8 +1,8 @@
 //! Least ranks of two sets under a random permutation of a small range.
 //!
 //! If sets fill a large part of the permuted range, bits of the least ranks agree more often than bits of mixed hash
-//! values. The formulas of Yuan 2012, (5) to (9), have terms for this. The library mixes its hash values, so only this
-//! code shows these terms.
+//! values. The formulas of Yuan 2012, (5) to (9), have terms for this. The library mixes its hash values, so the effect
+//! of these terms does not occur in its sketches; only this simulation has it.
 
 use super::Random;
 

@@ -63,8 +63,8 @@ pub fn spark_plan(
         arguments.set_whole_spec(PySpec::from_object(py, Some(spec))?.spec);
     }
     let mut settings = arguments.settings();
-    // `max-df` is taken out of the settings, because the cluster counts document frequencies later, and tasks get the
-    // shingles that are left out.
+    // `max-df` is taken out of the settings: Spark counts document frequencies later, and each task gets the list of
+    // frequent shingles to leave out.
     let max_df = settings.spec.weights.most_documents.take();
     let mut tables = WeightTables::default();
     if settings.spec.weights.weighting.needs_frequencies() {

@@ -53,7 +53,7 @@ pub(crate) struct PairAnswer {
     spec: String,
 }
 
-/// One of two documents.
+/// One of the two compared documents: a document of the archive, or a text that was sent.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PairSide {
     /// Id of the document; null for a text that was sent.

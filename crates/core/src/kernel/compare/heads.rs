@@ -1,8 +1,8 @@
 //! Heads: the beginnings of many sketches, laid out so that one head is compared with eight at a time.
 //!
-//! A *head* has up to four bits of each of the first n values of a sketch. The values are in g = ⌈n/64⌉ groups of 64
-//! values, and a group has one word (*plane*) for each of these bits: word `group·planes + plane` of a head holds one
-//! bit of each value of the group. Eight heads are a block. Word w of all heads of a block is stored together, so a
+//! A *head* has the first n values of a sketch, with one to four bits per value. The values form g = ⌈n/64⌉ groups of
+//! 64, and each group has one word of 64 bits (*plane*) per bit of a value: word `group·planes + plane` of a head holds
+//! one bit of each value of the group. Eight heads are a block. Word w of all heads of a block is stored together, so a
 //! vector of 512 bits compares one word of eight heads, and no sum runs across the lanes of a vector.
 //!
 //! ```text

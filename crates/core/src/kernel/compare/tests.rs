@@ -72,7 +72,7 @@ proptest! {
         }
     }
 
-    /// The heads differ from the first head in few bits, or in many.
+    /// Each word of a head is random, or differs in about one bit of eight from a random word that all heads share.
     #[test]
     fn near_heads_are_the_same_in_every_kernel(
         (groups, planes, heads) in (prop_oneof![1..6_usize, Just(17)], 1..=MOST_PLANES).prop_flat_map(|(groups, planes)| {

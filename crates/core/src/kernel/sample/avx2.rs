@@ -1,4 +1,4 @@
-//! The filter of the sampling for 8 registers at a time.
+//! Filter that finds the contenders of weighted samples, with vectors of 8 registers.
 
 use std::arch::x86_64::{
     __m256, __m256i, _CMP_LE_OQ, _mm256_add_epi32, _mm256_add_ps, _mm256_and_si256, _mm256_cmp_ps,

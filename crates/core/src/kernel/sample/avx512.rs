@@ -1,4 +1,4 @@
-//! The filter of the sampling for 16 registers at a time.
+//! Filter that finds the contenders of weighted samples, with vectors of 16 registers.
 
 use std::arch::x86_64::{
     __m512, __m512i, _CMP_LE_OQ, _mm512_add_epi32, _mm512_add_ps, _mm512_and_si512, _mm512_cmp_ps_mask,

@@ -1,4 +1,4 @@
-//! The filter of the sampling for 4 registers at a time.
+//! Filter that finds the contenders of weighted samples, with vectors of 4 registers.
 
 use std::arch::aarch64::{
     float32x4_t, uint32x4_t, vaddq_f32, vaddq_u32, vaddvq_u32, vandq_u32, vcleq_f32, vcvtq_f32_u32,

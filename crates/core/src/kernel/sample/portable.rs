@@ -1,4 +1,4 @@
-//! The filter of the sampling in plain code.
+//! Filter that finds the contenders of weighted samples, in plain code.
 
 use super::{Elements, LANES, RaceEntry, RegisterFilter, Sample, draw, run};
 

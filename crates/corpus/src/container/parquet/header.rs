@@ -89,7 +89,7 @@ impl PageHeader {
     }
 }
 
-/// Returns the encoding with a number of the format.
+/// Returns the encoding that has this number in the Parquet format, or `None` if the number is unknown.
 fn encoding_of(number: i64) -> Option<Encoding> {
     Some(match number {
         0 => Encoding::PLAIN,

@@ -48,8 +48,8 @@ pub(super) fn of_column(compression: TableCompression, before: Compression) -> C
     }
 }
 
-/// Reports whether a writer chose an encoding. Plain values, dictionaries and levels are no choice, because writers
-/// fall back on them.
+/// Reports whether a writer chose an encoding. `PLAIN`, dictionary encodings and the encodings of levels do not count
+/// as chosen, because writers use them by default.
 pub(super) fn is_chosen(encoding: &Encoding) -> bool {
     matches!(
         encoding,

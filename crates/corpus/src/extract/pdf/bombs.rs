@@ -260,7 +260,8 @@ fn lzw_bytes(data: &[u8], early: usize) -> u64 {
     total
 }
 
-/// Decodes ASCII85, up to one group more than `limit`. Decoding ends at the first byte that is not ASCII85.
+/// Decodes ASCII85. The output exceeds `limit` by at most one group of 4 bytes. Decoding ends at the first byte that is
+/// not ASCII85.
 fn ascii85(data: &[u8], limit: u64) -> Vec<u8> {
     let mut out = Vec::new();
     let (mut group, mut digits) = (0_u32, 0);

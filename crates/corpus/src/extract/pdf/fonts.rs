@@ -144,7 +144,9 @@ impl<'p> ShownFont<'p> {
         self.em / f64::from(UNITS_PER_EM)
     }
 
-    /// Returns the characters of a code of `length` bytes, if the file or a published table states them.
+    /// Returns the characters that a code stands for, from the file or from a published table; `None` if both lack the
+    /// code. In a simple font, an ASCII code that both lack stands for itself. `length` is the number of bytes of the
+    /// code.
     pub(super) fn characters(&self, code: u32, length: usize) -> Option<Rc<str>> {
         if let Some(known) = self.known.borrow().get(&code) {
             return known.clone();

@@ -686,7 +686,7 @@ mod tests {
         }
     }
 
-    /// Returns the entries of all stretches that belong to one of `parts`, part by part, sorted.
+    /// Reads the equality keys and the id hashes of all stretches in each of `parts`, and returns both lists sorted.
     fn keys(documents: &Documents, parts: &[KeyPart]) -> [Vec<(u128, u32)>; 2] {
         let (mut equality_keys, mut hashes) = (vec![], vec![]);
         for &part in parts {

@@ -432,7 +432,7 @@ fn picture(settings: &Settings, panel: &Panel) -> Chart {
     noted(picture, TWO_ERRORS)
 }
 
-/// Reports whether `matches` of all registers exceed the threshold.
+/// Reports whether `matches`, as a share of all registers, is above the threshold.
 fn is_similar(matches: usize, settings: &Settings, threshold: f64) -> bool {
     matches as f64 / settings.registers as f64 > threshold
 }

@@ -325,7 +325,8 @@ fn of_similarities(similarities: &[f64], look: &Look) -> Rates {
 mod tests {
     use super::*;
 
-    /// A statement whose data set or threshold is missing is an error, and not one check less.
+    /// If the data set or the threshold of a statement is missing, the result is an error; the check is not silently
+    /// left out.
     #[test]
     fn a_missing_column_or_row_is_an_error() {
         let printed = || Printed::try_from("0.5".to_owned()).unwrap();

@@ -28,7 +28,7 @@ use crate::simulate::Random;
 pub(super) enum SimilaritySpread {
     /// The similarities are spread evenly from 0 to 1.
     Uniform,
-    /// Normal around ½ with a standard deviation of 0.15, cut at 0 and 1.
+    /// Normal distribution with mean ½ and standard deviation 0.15. Values below 0 count as 0, values above 1 as 1.
     Gaussian,
     /// Stand-in for FUNDS: a share x/(a + (1 − a)x) of the pairs has a similarity of at most x, with a = [`FUNDS`].
     /// This simple distribution has the two filtering rates that the source states for FUNDS: more than 90 % at T = 0.8

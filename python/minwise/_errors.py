@@ -107,7 +107,7 @@ class InputError(MinwiseError, OSError):
 
 
 class RejectedRecords(MinwiseError, ValueError):
-    """More records were rejected than allowed, or all of them.
+    """More records were rejected than allowed, or all records were rejected.
 
     >>> import minwise
     >>> try:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class SharedPassage(NamedTuple):
-    """A passage that the checked text shares with a document. Slices are of characters.
+    """A passage that the checked text shares with a document. ``query`` and ``document`` are slices of characters.
 
     >>> import minwise, tempfile
     >>> text = "Yes: herons nest in the old willow by the mill pond."
@@ -121,9 +121,9 @@ class Index:
         """Makes an archive in a folder that does not exist or is empty, as ``minwise index create`` does.
 
         :param threshold: the similarity at which documents are found with the probability ``recall``.
-        :param passage: the number of tokens of a shared passage that makes a document a candidate.
+        :param passage: the minimum number of tokens of a shared passage that makes a document a candidate.
         :param bits: the bits to keep of each register; None keeps all.
-        :param texts: whether texts are kept. Without them, passages have no place in the documents.
+        :param texts: whether texts are kept. Without texts, ``document`` of every passage is None.
         """
         index = cls.__new__(cls)
         index._path = os.fspath(path)
@@ -215,7 +215,8 @@ class Index:
     ) -> list[Match]:
         """Finds the documents that a text repeats: the most similar documents first, with the passages that both share.
 
-        The options are those of ``minwise check`` and of the API of the server.
+        Each option has the meaning of the option of ``minwise check`` with the same name, with ``_`` for ``-``;
+        ``ignore_text`` is a list of texts.
 
         :param metadata: the metadata of the text, for ``exclude``.
         :param itself: the id of the text in the archive; this document is not reported.

@@ -437,8 +437,8 @@ class _Side:
 class Dedup(Generic[D]):
     """The result of :func:`minwise.dedup`.
 
-    ``kept`` and ``removed`` are rows of the data, in the type of the data. A result is a context manager: if the data is a
-    generator, its rows are in a temporary file until ``close``.
+    ``kept`` and ``removed`` are rows of the data, in the type of the data. If the data is a generator, its rows are in a
+    temporary file until ``close``; a result is a context manager, so ``with`` also closes the result.
 
     >>> import minwise
     >>> texts = ["To be or not to be", "To be, or not to be!", "That is the question"]
@@ -530,8 +530,8 @@ class Dedup(Generic[D]):
 
         ``kept`` is true if the row stays. If the row was removed, ``duplicate_of`` has the id of the document that is kept
         instead, and ``similarity`` has the exact similarity of the row and this document; otherwise, both columns are None.
-        ``cluster`` has the position of the row that stays, which is the row itself if it was kept. ``cluster`` is None if the
-        kept document is of ``against``, or if the row was rejected.
+        ``cluster`` has the position of the row that stays; a kept row has its own position. ``cluster`` is None if the kept
+        document is of ``against``, or if the row was rejected.
 
         >>> import minwise
         >>> result = minwise.dedup(["To be or not to be", "To be, or not to be!", "That is the question"])
@@ -569,8 +569,8 @@ class Dedup(Generic[D]):
     def restore(self, below: float) -> Dedup[D]:
         """Puts back the removed documents whose similarity to the kept document is below a value. No text is read.
 
-        This is not a run at a higher threshold: ``restore`` does not compare the restored rows with one another, so a new run
-        may remove more of them. The summary keeps the counts of the run.
+        A new run at a higher threshold may remove more rows, because ``restore`` does not compare the restored rows with one
+        another. The summary keeps the counts of the run.
         """
         if not isinstance(below, (int, float)) and not hasattr(below, "__float__"):
             raise TypeError(f"below is {type(below).__name__}: it must be a number")

@@ -253,18 +253,19 @@ def dedup(
     """Removes near-duplicates.
 
     Sketches find candidates, and every candidate is verified on the shingles of both texts, so similarities are exact. The
-    result does not depend on the number of threads, and equals that of ``minwise dedup`` with the options of the same names.
+    result does not depend on the number of threads, and ``minwise dedup`` with the options of the same names gives the same
+    result.
 
     :param data: a list of texts or of records (dict), a generator of either, or a column or table of NumPy, pandas, polars,
         pyarrow, DuckDB or datasets, or of any library that exports Arrow data.
     :param text: the column or field of the text. Default: the only column of strings, else ``text``.
     :param id: the column of ids, or a sequence of ids. Default: the column ``id`` if there is one, else the positions of the rows.
     :param against: a second corpus, whose documents always stay. A str or a ``Path`` is one file, and a list of ``Path`` is
-        several files. Anything else is data of the kinds above, so a list of str is a list of texts.
+        several files. All other values are data of the kinds that ``data`` accepts, so a list of str is a list of texts.
     :param threshold: two documents are near-duplicates if their exact similarity is at least this value.
     :param spec: normalisation, shingles, sketch and seed together. If it is given, leave out ``normalize``, ``shingle``,
         ``strip_markup``, ``whitespace``, ``short``, ``sketch``, ``registers`` and ``seed``.
-    :param measure: ``jaccard``, or ``containment``: the share of the smaller document that the larger one has.
+    :param measure: ``jaccard`` (the default), or ``containment``: the share of the smaller document that the larger one has.
     :param keep: the document of a cluster that stays: ``first``, ``last``, ``longest``, ``shortest``, ``newest:FIELD``,
         ``oldest:FIELD``, ``max:FIELD``, ``min:FIELD`` or ``priority:FIELD=A,B,C``. FIELD is a column of the data. In a list of
         rules, each rule breaks the ties of the rules before it; the order of the data breaks the remaining ties. Documents
@@ -275,35 +276,41 @@ def dedup(
     :param recall: the probability with which a pair exactly at the threshold is found. Default: 0.99.
     :param candidates: ``banding`` (the default), ``sort-merge`` or ``all``; the last two miss nothing and take more time.
     :param weight: how shingles count: ``none`` (the default), ``count``, ``tf``, ``tf-idf`` or ``tf-idf,smooth``.
-    :param weights: a table of document frequencies, made by ``minwise weights``. Without it, the data is counted first.
-    :param max_df: leaves out shingles of more documents than this: a share such as ``0.1``, or a number such as ``500``.
+    :param weights: a table of document frequencies, made by ``minwise weights``. Default: the data is counted first.
+    :param max_df: leaves out shingles that occur in more documents than this: a share such as ``0.1``, or a number such as
+        ``500``.
     :param ignore_text: texts whose shingles are left out, such as a form; given like ``against``.
-    :param order: the share of common shingles that must stand in about the same places.
+    :param order: the share of common shingles that must be at about the same places in both documents.
     :param null: the rule for null texts: ``keep``, ``reject`` or ``error``.
     :param audit: the number of kept documents that are audited to measure the recall, or ``auto`` or ``off``.
     :param threads: the number of threads. Default: one per core.
-    :param memory: the most memory to take, such as ``"4GiB"`` or a number of bytes; at least 128 MiB. The rest goes to disk.
+    :param memory: the most memory to take, such as ``"4GiB"`` or a number of bytes; at least 128 MiB. Data beyond this limit
+        goes to temporary files.
     :param temp_dir: the folder of temporary files. Default: the folder of the system.
-    :param max_rejects: more rejected records than this raise :class:`minwise.RejectedRecords`.
+    :param max_rejects: more rejected records than this raise :class:`minwise.RejectedRecords`. Default: no limit.
     :param max_record: the largest text, such as ``"1GiB"``; a larger text is rejected.
     :param normalize: ``nfkc+casefold`` (the default), ``casefold`` or ``none``.
-    :param shingle: ``words:5`` (the default), ``words:N``, ``chars:N`` or ``terms``; with ``,bag`` behind it, repeats count.
+    :param shingle: ``words:5`` (the default), ``words:N``, ``chars:N`` or ``terms``. With ``,bag`` at the end, as in
+        ``words:5,bag``, a shingle counts as often as it occurs; without ``,bag``, it counts only once.
     :param strip_markup: removes markup from the text first.
     :param whitespace: the rule for white space: ``fold`` (the default), ``keep`` or ``remove``.
-    :param short: a text shorter than a shingle is ``one`` shingle (the default), or a ``reject``.
+    :param short: the rule for a text that is shorter than a shingle: ``one`` makes one shingle of the text (the default), and
+        ``reject`` rejects the text.
     :param sketch: ``minhash`` (the default), ``min-max``, ``one-permutation``, ``super-minhash`` or ``fast-similarity``.
     :param registers: registers of a sketch. Default: 128.
     :param seed: the seed of the hash functions. Default: 1.
     :param bands: the number of bands, instead of the number that follows from ``recall``; set ``rows``, too.
     :param rows: the registers of each band.
-    :param bits: the bits to keep of each register, to save memory: 1 to 16, also 1.5 and the like, 0.5, 0.25 or 0.125.
+    :param bits: the bits to keep of each register, to save memory: a number from 1 to 16, such as 2 or 1.5, or one of 0.5,
+        0.25 and 0.125. Default: all bits.
     :param filter_error: the share of pairs at the threshold that sketches may rule out by mistake, or ``off``.
         Default: 10⁻⁶.
     :param looks: numbers of registers after which sketches may rule out a pair, such as ``[16, 32, 64, 128]``.
-    :param error_per_look: the error of each look, instead of ``filter_error`` for all looks together.
+    :param error_per_look: the share of pairs at the threshold that sketches may rule out by mistake at each look;
+        ``filter_error`` limits the share of all looks together instead.
     :param errors: ``replace`` replaces lone surrogates, ``strict`` refuses them.
     :param progress: True draws a bar; a function is called with stage, amount done and total.
-    :param cancel: a function that is asked every 50 ms; if it returns true, the run ends with :class:`minwise.Cancelled`.
+    :param cancel: a function that is called every 50 ms; if it returns true, the run ends with :class:`minwise.Cancelled`.
 
     >>> import minwise
     >>> result = minwise.dedup(["a rose is a rose", "A rose is a rose.", "a daffodil"], threshold=0.9)
@@ -480,7 +487,8 @@ def dedup_files(
 ) -> Summary:
     """Writes files without their near-duplicates, as ``minwise dedup`` does, byte for byte.
 
-    Every argument is the option of the command of the same name; ``text`` is ``--text-field`` and ``id`` is ``--id-field``.
+    Every argument is the option of the command with the same name, with ``_`` for ``-``; ``text`` is ``--text-field`` and ``id``
+    is ``--id-field``.
 
     :param inputs: files, folders or patterns.
     :param output: the file or folder of the kept records; None with ``dry_run=True``.
@@ -600,7 +608,7 @@ def plan(
 ) -> Plan:
     """Chooses bands and rows for a threshold and a recall, as ``minwise plan`` does, and computes the expected results.
 
-    Without ``recall``, ``bands`` and ``rows``, the recall is 0.99. ``recall`` is refused beside ``bands`` and ``rows``.
+    Give either ``recall``, or ``bands`` and ``rows``. Without these arguments, the recall is 0.99.
 
     >>> import minwise
     >>> chosen = minwise.plan(0.8)

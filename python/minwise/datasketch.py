@@ -13,7 +13,7 @@ Sketches are equal bit for bit to those of datasketch 2.0 with its default schem
 
 These are all differences from datasketch 2.0:
 
-- Only ``MinHash``, ``LeanMinHash`` and ``MinHashLSH`` are here, and an index is in memory.
+- This module has only ``MinHash``, ``LeanMinHash`` and ``MinHashLSH``, and an index is in memory.
 - ``MinHash`` has no ``gpu_mode``, ``hashobj`` or ``permutations`` among its arguments, so pass all arguments after ``seed`` by
   name.
 - Sketches of the schemes ``legacy`` and ``affine64`` can be loaded, compared and merged, but not made or updated.
@@ -23,8 +23,8 @@ These are all differences from datasketch 2.0:
   ``buffer_size``. ``keys`` is a method: write ``lsh.keys()`` for ``lsh.keys``. ``len(lsh)`` is new.
 - ``query`` returns keys in the order of their similarities, and with ``scores=True`` also the similarities. datasketch returns keys
   in any order.
-- A key that is inserted again with ``check_duplication=False``, or is in both indexes of a ``merge``, has its last sketch. datasketch
-  keeps the bands of both.
+- A key that is inserted again with ``check_duplication=False``, or is in both indexes of a ``merge``, has its last sketch. In
+  datasketch, the key is found by the bands of the old and of the new sketch.
 - An index takes no sketches of ``affine64``.
 - An index that datasketch pickled has only the registers of its bands, so similarities are estimated from these registers.
 - Pickles of datasketch are read by ``load`` and ``loads``, which run no code of a pickle. ``pickle`` writes sketches and indexes of

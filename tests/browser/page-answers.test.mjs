@@ -153,7 +153,7 @@ test('clusters beyond those that are told are counted', async () => {
     await page.click('button.primary');
     await page.waitForSelector('.clusters');
     const all = (await page.locator('.card').count()) + 5;
-    assert.match(await page.textContent('h2'), new RegExp(`^The \\d+ largest of ${all}.clusters of 99`));
+    assert.match(await page.textContent('h2'), new RegExp(`^The \\d+ largest of ${all}.clusters with 99`));
     assert.ok((await page.locator('.card').first().textContent()).includes('8\u00a0documents more'));
     const missed = await page.textContent('.facts');
     assert.match(missed, /About 68\.4.% of the pairs with a similarity of exactly 50.% .* 1.200.documents/);
@@ -181,7 +181,7 @@ test('sentences about one document are in the singular', async () => {
     const over = (await page.locator('.card .over').allTextContents()).map((text) => text.replace(/\s/g, ' '));
     assert.deepEqual(over.slice(0, 2), ['1 document is similar to', '2 documents are similar to']);
     const missed = (await page.textContent('.facts')).replace(/\s/g, ' ');
-    const left = '1 document has a little in common with very many others. Some pairs with it may be missing.';
+    const left = '1 document has a little in common with very many others. Some pairs with this document may be missing.';
     assert.ok(missed.endsWith(left), missed);
   });
 });

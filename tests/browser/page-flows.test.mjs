@@ -259,7 +259,7 @@ test('clusters come with progress and survive a reload', async () => {
     const job = await api(`jobs/${new URL(page.url()).searchParams.get('job')}`);
     assert.equal(job.result.threshold, 0.7);
     assert.equal(await page.locator('.card').count(), job.result.clusters.length);
-    assert.ok(plain(await page.textContent('#status')).startsWith(`${job.result.clusters.length} clusters of`));
+    assert.ok(plain(await page.textContent('#status')).startsWith(`${job.result.clusters.length} clusters with`));
     assert.equal(await page.locator('.card').first().locator('.members li').count(), job.result.clusters[0].size - 1);
     await page.reload();
     await page.waitForSelector('.clusters');

@@ -306,7 +306,7 @@ test('a pair that is not there is said to be missing', async () => {
     assert.equal(await page.textContent('h1'), 'Not found');
     await page.goto(`/pair?checked=0&right=${encodeURIComponent(MARSH[0])}`);
     await settled(page);
-    assert.ok((await page.textContent('main')).includes('no longer known'));
+    assert.ok((await page.textContent('main')).includes('This submission is gone'));
   });
 });
 

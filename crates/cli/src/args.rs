@@ -247,10 +247,10 @@ pub struct DedupArgs {
     #[command(flatten)]
     pub sketch: SketchArgs,
 
-    /// Measure the recall of decisions, that is, the share of removed documents among the documents that repeat a kept
-    /// one, with its 95 % confidence interval: compare N of the kept documents with all others, and count the documents
-    /// that repeat another kept document. `auto` compares as many documents as fit into 5 % of the run time, or into 0.2 s if that is more:
-    /// in a small corpus, all documents. `off` or 0 measures nothing.
+    /// Measure the recall of decisions, that is, the share of removed documents among the documents that repeat a
+    /// kept one, with its 95 % confidence interval: compare N of the kept documents with all others, and count the
+    /// documents that repeat another kept document. `auto` compares as many documents as it can in 5 % of the run
+    /// time, but for at least 0.2 s; in a small corpus, it compares all documents. `off` or 0 measures nothing.
     #[arg(
         long,
         value_name = "N",
@@ -654,9 +654,9 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "CHAR", help_heading = "Reading")]
     pub delimiter: Option<String>,
 
-    /// Treat a record whose text is null by this rule: `keep` keeps it and compares it with nothing, `reject` rejects it, and
-    /// `error` ends the run. `index add` leaves such records out, and `check` always rejects them. A record without the field is
-    /// always rejected.
+    /// Treat a record whose text is null by this rule: `keep` keeps it and compares it with nothing, `reject` rejects
+    /// it, and `error` ends the run. With `keep`, `index add` skips such records, and `check` rejects them, because
+    /// there is no text to check. A record without the field is always rejected.
     #[arg(long, value_name = "RULE", default_value = "keep", help_heading = "Reading")]
     pub null: String,
 
@@ -670,17 +670,18 @@ pub struct ReadingArgs {
     #[arg(long, help_heading = "Reading")]
     pub strict: bool,
 
-    /// Put temporary files into this folder: decompressed and piped input, parts of tables, extracted texts, and data that does
-    /// not fit into memory. Without the option, they go to the folder of `dedup --work` if there is one, and to the temporary
-    /// folder of the system otherwise.
+    /// Put temporary files into this folder: decompressed and piped input, parts of tables, extracted texts, and data
+    /// that does not fit into memory. Without the option, `dedup --work DIR` puts temporary files into DIR, and every
+    /// other run puts them into the temporary folder of the system.
     #[arg(long, value_name = "DIR", help_heading = "Reading")]
     pub temp_dir: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct TextArgs {
-    /// Cut text into shingles: `words:N` (N words in a row), `chars:N` (N characters in a row) or `terms` (single words of
-    /// three letters or more). With `,bag` at the end, as in `words:5,bag`, repeated shingles count.
+    /// Cut text into shingles: `words:N` (N words in a row), `chars:N` (N characters in a row) or `terms` (single
+    /// words of three letters or more). With `,bag` at the end, as in `words:5,bag`, a shingle counts as often as it
+    /// occurs; without `,bag`, it counts only once.
     #[arg(long, value_name = "SHINGLING", default_value = "words:5", help_heading = "Text and sketches")]
     pub shingle: String,
 

@@ -16,9 +16,9 @@ pub struct Progress {
     /// Unit of `done` and `total`: `bytes`, or `steps` such as documents; null before the first stage begins.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub unit: Option<&'static str>,
-    /// Amount that is done.
+    /// Amount that is done, in the unit `unit`.
     pub done: u64,
-    /// Amount of the whole stage; 0 while it is unknown.
+    /// Amount of the whole stage, in the unit `unit`; 0 while this amount is unknown.
     pub total: u64,
 }
 

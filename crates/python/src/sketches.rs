@@ -199,7 +199,9 @@ impl PySketches {
         Ok(Self::owned(Arc::clone(&self.shared), self.words, values, present, ids))
     }
 
-    /// Estimates similarities: row by row, one row against all, or the `pairs` of row numbers.
+    /// Estimates similarities of the rows of two matrices. Rows with the same number are compared; if one matrix has a single
+    /// row, this row is compared with all rows of the other matrix. `pairs` lists other pairs to compare, by their row numbers
+    /// from 0.
     ///
     /// If a text of a pair has no shingles, the estimate is NaN.
     #[pyo3(signature = (other, *, pairs = None))]
@@ -259,7 +261,7 @@ impl PySketches {
         as_array(py, Column::table(SharedNumbers::U64(Arc::new(keys)), self.len(), bands))
     }
 
-    /// Writes a sketch file, as `minwise sketch` does. Rows without ids get their numbers as ids.
+    /// Writes a sketch file, as `minwise sketch` does. Rows without ids get their row numbers, from 0, as ids.
     #[pyo3(signature = (path, *, ids = None, force = false))]
     fn save(&self, py: Python<'_>, path: PathBuf, ids: Option<Vec<String>>, force: bool) -> PyResult<()> {
         if let Some(ids) = &ids

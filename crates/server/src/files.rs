@@ -26,8 +26,8 @@ pub(crate) struct AboutFile {
     /// Title of the document, up to 64 KiB; without it, the title that the file states.
     #[schema(value_type = Option<String>)]
     pub(crate) title: Title,
-    /// Metadata of the document, up to 64 KiB. A field that is absent here has the value that the file
-    /// states.
+    /// Metadata of the document, up to 64 KiB. A metadata field that is absent from this object has the value that the
+    /// file states.
     #[schema(value_type = Object)]
     pub(crate) metadata: Metadata,
 }
@@ -51,8 +51,8 @@ pub(crate) struct AboutNamed {
     /// Title of the document, up to 64 KiB; without it, the title that the file states.
     #[schema(value_type = Option<String>)]
     title: Title,
-    /// Metadata of the document, up to 64 KiB. A field that is absent here has the value that the file
-    /// states.
+    /// Metadata of the document, up to 64 KiB. A metadata field that is absent from this object has the value that the
+    /// file states.
     #[schema(value_type = Object)]
     metadata: Metadata,
 }

@@ -62,7 +62,7 @@ def test_programs_of_the_guide(sail: Any, command: Command, tmp_path: Path, guid
     (data / "crawl").mkdir(parents=True)
     (data / "crawl/a.jsonl").write_text((ROOT / "examples/articles.jsonl").read_text(encoding="utf-8"), encoding="utf-8")
     exec(files.replace("/data", str(data)), {"spark": sail, "minwise": minwise})
-    same = re.search(r"writes the bytes that `minwise (dedup /data/crawl -o /data/cleaned/)` writes", guide)
+    same = re.search(r"writes the same bytes as `minwise (dedup /data/crawl -o /data/cleaned/)`", guide)
     assert same
     command(*same[1].replace("/data/cleaned", str(tmp_path / "theirs")).replace("/data", str(data)).split())
     assert (data / "cleaned/a.jsonl").read_bytes() == (tmp_path / "theirs/a.jsonl").read_bytes() != b""

@@ -228,10 +228,10 @@ fn text(comparison: &Comparison, all: &[SketchComparison], spec: &Spec, left: &s
 fn bias(method: Method, exact: f64) -> Option<String> {
     let bias = method.bias(exact);
     let error = (0.25 / method.registers() as f64).sqrt();
-    let side = if bias < 0.0 { "below" } else { "above" };
+    let side = if bias < 0.0 { "low" } else { "high" };
     (bias.abs() > error).then(|| {
         format!(
-            "its estimates of long documents are {:.3} {side} similarity {exact:.3} on average",
+            "at similarity {exact:.3}, this sketch estimates long documents {:.3} too {side} on average",
             bias.abs()
         )
     })

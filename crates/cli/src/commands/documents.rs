@@ -185,13 +185,18 @@ impl TextFieldSearch {
 }
 
 /// Ends the run at a record whose text is null, if the options require it. `before` is the number of lines of the
-/// source before the chunk.
-pub fn refuse_null(corpus: &Corpus, before: u64, found: Option<&RejectedDocument>) -> Result<(), Failure> {
+/// source before the chunk, and `hint` names the rules of `--null` with which the command continues.
+pub fn refuse_null(
+    corpus: &Corpus,
+    before: u64,
+    found: Option<&RejectedDocument>,
+    hint: &str,
+) -> Result<(), Failure> {
     let Some(rejected) = found else { return Ok(()) };
     Err(Failure::Error {
         code: rejected.reason,
         message: rejected.describe(corpus, before),
-        hint: Some("`--null keep` leaves such records out, and `--null reject` rejects them".to_owned()),
+        hint: Some(hint.to_owned()),
     })
 }
 

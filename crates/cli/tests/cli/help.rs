@@ -198,8 +198,9 @@ fn dedup() {
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
-              nothing, `reject` rejects it, and `error` ends the run. `index add` leaves such records
-              out, and `check` always rejects them. A record without the field is always rejected
+              nothing, `reject` rejects it, and `error` ends the run. With `keep`, `index add` skips
+              such records, and `check` rejects them, because there is no text to check. A record
+              without the field is always rejected
 
               [default: keep]
 
@@ -215,9 +216,9 @@ fn dedup() {
 
           --temp-dir <DIR>
               Put temporary files into this folder: decompressed and piped input, parts of tables,
-              extracted texts, and data that does not fit into memory. Without the option, they go to
-              the folder of `dedup --work` if there is one, and to the temporary folder of the system
-              otherwise
+              extracted texts, and data that does not fit into memory. Without the option, `dedup --work
+              DIR` puts temporary files into DIR, and every other run puts them into the temporary
+              folder of the system
 
           --max-rejects <N>
               Permit at most N rejected records: with up to N, the exit code is 0; with more, the run
@@ -273,8 +274,8 @@ fn dedup() {
               Measure the recall of decisions, that is, the share of removed documents among the
               documents that repeat a kept one, with its 95 % confidence interval: compare N of the kept
               documents with all others, and count the documents that repeat another kept document.
-              `auto` compares as many documents as fit into 5 % of the run time, or into 0.2 s if that
-              is more: in a small corpus, all documents. `off` or 0 measures nothing
+              `auto` compares as many documents as it can in 5 % of the run time, but for at least 0.2
+              s; in a small corpus, it compares all documents. `off` or 0 measures nothing
 
               [default: auto]
 
@@ -282,7 +283,7 @@ fn dedup() {
           --shingle <SHINGLING>
               Cut text into shingles: `words:N` (N words in a row), `chars:N` (N characters in a row) or
               `terms` (single words of three letters or more). With `,bag` at the end, as in
-              `words:5,bag`, repeated shingles count
+              `words:5,bag`, a shingle counts as often as it occurs; without `,bag`, it counts only once
 
               [default: words:5]
 
@@ -493,8 +494,9 @@ fn pairs() {
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
-              nothing, `reject` rejects it, and `error` ends the run. `index add` leaves such records
-              out, and `check` always rejects them. A record without the field is always rejected
+              nothing, `reject` rejects it, and `error` ends the run. With `keep`, `index add` skips
+              such records, and `check` rejects them, because there is no text to check. A record
+              without the field is always rejected
 
               [default: keep]
 
@@ -510,9 +512,9 @@ fn pairs() {
 
           --temp-dir <DIR>
               Put temporary files into this folder: decompressed and piped input, parts of tables,
-              extracted texts, and data that does not fit into memory. Without the option, they go to
-              the folder of `dedup --work` if there is one, and to the temporary folder of the system
-              otherwise
+              extracted texts, and data that does not fit into memory. Without the option, `dedup --work
+              DIR` puts temporary files into DIR, and every other run puts them into the temporary
+              folder of the system
 
           --max-rejects <N>
               Permit at most N rejected records: with up to N, the exit code is 0; with more, the run
@@ -572,7 +574,7 @@ fn pairs() {
           --shingle <SHINGLING>
               Cut text into shingles: `words:N` (N words in a row), `chars:N` (N characters in a row) or
               `terms` (single words of three letters or more). With `,bag` at the end, as in
-              `words:5,bag`, repeated shingles count
+              `words:5,bag`, a shingle counts as often as it occurs; without `,bag`, it counts only once
 
               [default: words:5]
 
@@ -769,8 +771,9 @@ fn compare() {
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
-              nothing, `reject` rejects it, and `error` ends the run. `index add` leaves such records
-              out, and `check` always rejects them. A record without the field is always rejected
+              nothing, `reject` rejects it, and `error` ends the run. With `keep`, `index add` skips
+              such records, and `check` rejects them, because there is no text to check. A record
+              without the field is always rejected
 
               [default: keep]
 
@@ -786,15 +789,15 @@ fn compare() {
 
           --temp-dir <DIR>
               Put temporary files into this folder: decompressed and piped input, parts of tables,
-              extracted texts, and data that does not fit into memory. Without the option, they go to
-              the folder of `dedup --work` if there is one, and to the temporary folder of the system
-              otherwise
+              extracted texts, and data that does not fit into memory. Without the option, `dedup --work
+              DIR` puts temporary files into DIR, and every other run puts them into the temporary
+              folder of the system
 
     Text and sketches:
           --shingle <SHINGLING>
               Cut text into shingles: `words:N` (N words in a row), `chars:N` (N characters in a row) or
               `terms` (single words of three letters or more). With `,bag` at the end, as in
-              `words:5,bag`, repeated shingles count
+              `words:5,bag`, a shingle counts as often as it occurs; without `,bag`, it counts only once
 
               [default: words:5]
 
@@ -1397,8 +1400,9 @@ fn sketch() {
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
-              nothing, `reject` rejects it, and `error` ends the run. `index add` leaves such records
-              out, and `check` always rejects them. A record without the field is always rejected
+              nothing, `reject` rejects it, and `error` ends the run. With `keep`, `index add` skips
+              such records, and `check` rejects them, because there is no text to check. A record
+              without the field is always rejected
 
               [default: keep]
 
@@ -1414,9 +1418,9 @@ fn sketch() {
 
           --temp-dir <DIR>
               Put temporary files into this folder: decompressed and piped input, parts of tables,
-              extracted texts, and data that does not fit into memory. Without the option, they go to
-              the folder of `dedup --work` if there is one, and to the temporary folder of the system
-              otherwise
+              extracted texts, and data that does not fit into memory. Without the option, `dedup --work
+              DIR` puts temporary files into DIR, and every other run puts them into the temporary
+              folder of the system
 
           --max-rejects <N>
               Permit at most N rejected records: with up to N, the exit code is 0; with more, the run
@@ -1427,7 +1431,7 @@ fn sketch() {
           --shingle <SHINGLING>
               Cut text into shingles: `words:N` (N words in a row), `chars:N` (N characters in a row) or
               `terms` (single words of three letters or more). With `,bag` at the end, as in
-              `words:5,bag`, repeated shingles count
+              `words:5,bag`, a shingle counts as often as it occurs; without `,bag`, it counts only once
 
               [default: words:5]
 
@@ -1673,8 +1677,9 @@ fn weights() {
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
-              nothing, `reject` rejects it, and `error` ends the run. `index add` leaves such records
-              out, and `check` always rejects them. A record without the field is always rejected
+              nothing, `reject` rejects it, and `error` ends the run. With `keep`, `index add` skips
+              such records, and `check` rejects them, because there is no text to check. A record
+              without the field is always rejected
 
               [default: keep]
 
@@ -1690,15 +1695,15 @@ fn weights() {
 
           --temp-dir <DIR>
               Put temporary files into this folder: decompressed and piped input, parts of tables,
-              extracted texts, and data that does not fit into memory. Without the option, they go to
-              the folder of `dedup --work` if there is one, and to the temporary folder of the system
-              otherwise
+              extracted texts, and data that does not fit into memory. Without the option, `dedup --work
+              DIR` puts temporary files into DIR, and every other run puts them into the temporary
+              folder of the system
 
     Text and sketches:
           --shingle <SHINGLING>
               Cut text into shingles: `words:N` (N words in a row), `chars:N` (N characters in a row) or
               `terms` (single words of three letters or more). With `,bag` at the end, as in
-              `words:5,bag`, repeated shingles count
+              `words:5,bag`, a shingle counts as often as it occurs; without `,bag`, it counts only once
 
               [default: words:5]
 

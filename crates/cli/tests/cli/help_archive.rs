@@ -103,7 +103,7 @@ fn index_create() {
           --shingle <SHINGLING>
               Cut text into shingles: `words:N` (N words in a row), `chars:N` (N characters in a row) or
               `terms` (single words of three letters or more). With `,bag` at the end, as in
-              `words:5,bag`, repeated shingles count
+              `words:5,bag`, a shingle counts as often as it occurs; without `,bag`, it counts only once
 
               [default: words:5]
 
@@ -252,8 +252,9 @@ fn index_add() {
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
-              nothing, `reject` rejects it, and `error` ends the run. `index add` leaves such records
-              out, and `check` always rejects them. A record without the field is always rejected
+              nothing, `reject` rejects it, and `error` ends the run. With `keep`, `index add` skips
+              such records, and `check` rejects them, because there is no text to check. A record
+              without the field is always rejected
 
               [default: keep]
 
@@ -269,9 +270,9 @@ fn index_add() {
 
           --temp-dir <DIR>
               Put temporary files into this folder: decompressed and piped input, parts of tables,
-              extracted texts, and data that does not fit into memory. Without the option, they go to
-              the folder of `dedup --work` if there is one, and to the temporary folder of the system
-              otherwise
+              extracted texts, and data that does not fit into memory. Without the option, `dedup --work
+              DIR` puts temporary files into DIR, and every other run puts them into the temporary
+              folder of the system
 
     Resources:
       -j, --threads <N>
@@ -936,8 +937,9 @@ fn check() {
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
-              nothing, `reject` rejects it, and `error` ends the run. `index add` leaves such records
-              out, and `check` always rejects them. A record without the field is always rejected
+              nothing, `reject` rejects it, and `error` ends the run. With `keep`, `index add` skips
+              such records, and `check` rejects them, because there is no text to check. A record
+              without the field is always rejected
 
               [default: keep]
 
@@ -953,9 +955,9 @@ fn check() {
 
           --temp-dir <DIR>
               Put temporary files into this folder: decompressed and piped input, parts of tables,
-              extracted texts, and data that does not fit into memory. Without the option, they go to
-              the folder of `dedup --work` if there is one, and to the temporary folder of the system
-              otherwise
+              extracted texts, and data that does not fit into memory. Without the option, `dedup --work
+              DIR` puts temporary files into DIR, and every other run puts them into the temporary
+              folder of the system
 
     Resources:
       -j, --threads <N>

@@ -144,8 +144,9 @@ impl Dedup {
     }
 
     /// Sets the number of kept documents that are compared with all others to measure the recall, or `None` for no
-    /// measurement. The number changes only the [summary](Deduplicated::summary). Default: as many documents as fit
-    /// into 5 % of the run time, or into 0.2 s if that is more. In a small corpus, these are all documents.
+    /// measurement. The number changes only the [summary](Deduplicated::summary). Default: as many documents as an
+    /// audit can compare in 5 % of the run time, but for at least 0.2 s. In a small corpus, an audit compares all
+    /// documents.
     pub fn audit(mut self, documents: impl Into<Option<u64>>) -> Self {
         self.options.settings.audit = documents.into().map(AuditSize::Documents);
         self

@@ -164,8 +164,8 @@ pub struct RunSettings {
     /// Default: no limit.
     pub max_cluster: Option<u64>,
     /// The number of kept documents that are audited to measure the recall; `None` for no audit. An audit changes only
-    /// the report. Default: as many documents as fit into 5 % of the run time, or into 0.2 s if that is more. In a
-    /// small corpus, these are all documents.
+    /// the report. Default: as many documents as an audit can compare in 5 % of the run time, but for at least
+    /// 0.2 s. In a small corpus, an audit compares all documents.
     pub audit: Option<AuditSize>,
     /// Number of threads. Default: one per core, or fewer if `memory` is too small for one per core.
     pub threads: Option<usize>,
@@ -218,8 +218,8 @@ setters!(RunSettings {
     /// Default: no limit.
     max_cluster: Option<u64>,
     /// The number of kept documents that are audited to measure the recall; `None` for no audit. An audit changes only
-    /// the report. Default: as many documents as fit into 5 % of the run time, or into 0.2 s if that is more. In a
-    /// small corpus, these are all documents.
+    /// the report. Default: as many documents as an audit can compare in 5 % of the run time, but for at least
+    /// 0.2 s. In a small corpus, an audit compares all documents.
     audit: Option<AuditSize>,
     /// Number of threads. Default: one per core, or fewer if `memory` is too small for one per core.
     threads: Option<usize>,

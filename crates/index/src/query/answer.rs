@@ -13,7 +13,7 @@ use crate::record::Mark;
 pub struct Reasons {
     /// The similarity reaches the threshold.
     pub similarity: bool,
-    /// The containment of one of the two texts in the other reaches its minimum.
+    /// The containment of one of the two texts in the other reaches the minimum containment.
     pub containment: bool,
     /// A shared passage reaches the minimum length.
     pub passage: bool,
@@ -109,7 +109,7 @@ pub struct Answer {
     /// than `max_df` allows.
     pub passed_over: usize,
     /// Minimum probability that the check finds a document whose similarity is exactly the threshold. A document that shares a passage of the
-    /// minimum length is found. Both hold if `not_compared` is 0.
+    /// minimum length is found. Both statements hold only if `not_compared` is 0.
     #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 1))]
     pub recall_at_threshold: f64,
     /// Reason why no byte ranges of passages in the archived documents are known; null if they are known.

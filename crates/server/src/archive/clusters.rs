@@ -29,8 +29,9 @@ pub(crate) struct ClustersAnswer {
     /// Minimum probability that a document whose similarity to the keeper is exactly the threshold is found.
     #[schema(minimum = 0, maximum = 1)]
     recall_at_threshold: f64,
-    /// Number of documents with which later documents were not compared in some band, because too many documents share
-    /// the band.
+    /// Number of kept documents (documents that are similar to no earlier document) with which some later documents may not
+    /// have been compared. If more than 256 kept documents share a band, later documents with this band are compared only
+    /// with the first 256 kept documents; `left_out` counts the other kept documents.
     left_out: u64,
 }
 

@@ -114,8 +114,8 @@ impl ToSchema for CheckText {
 struct FileFields {
     /// Title of the file in the answer, up to 64 KiB; without it, the title that the file states, or its name.
     title: Option<String>,
-    /// Metadata of the file, up to 64 KiB, for the option `exclude`. A field that is absent here has the value that the
-    /// file states.
+    /// Metadata of the file, up to 64 KiB, for the option `exclude`. A metadata field that is absent from this object has
+    /// the value that the file states.
     #[schema(value_type = Object, required = false)]
     metadata: Map<String, Value>,
 }

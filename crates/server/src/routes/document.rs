@@ -122,7 +122,7 @@ impl Default for SimilarParameters {
 
 /// List the documents that are similar to a document of the archive.
 ///
-/// The answer is that of a check of the document's text. The document itself is no match.
+/// The answer is the answer of a check of the document's text. The document itself is never a match.
 #[utoipa::path(get, path = "/documents/{id}/similar", operation_id = "similar_documents", tag = "documents",
     params(("id" = String, Path, description = "Id of the document, percent-encoded as one segment."), SimilarParameters),
     responses((status = 200, description = "The similar documents.", body = CheckAnswer)))]

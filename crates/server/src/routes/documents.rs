@@ -41,7 +41,7 @@ pub(crate) struct ListParameters {
     /// Text to look for in ids, titles and the values of metadata. The case of letters does not matter.
     #[param(default = "")]
     search: String,
-    /// Value of `next` of the page before. Without `after`, the answer is the first page.
+    /// Value of `next` of the previous page. Without `after`, the answer is the first page.
     #[param(default = "")]
     after: String,
     /// Maximum number of documents on the page.
@@ -101,7 +101,7 @@ pub(crate) async fn list(
 #[serde(deny_unknown_fields)]
 #[schema(as = NewDocuments)]
 pub(crate) struct NewDocuments {
-    /// The documents. If two of them have the same id, the later one is added.
+    /// The documents. If two documents have the same id, the later document is added.
     documents: Vec<DocumentRequest>,
 }
 
@@ -134,7 +134,7 @@ impl From<DocumentRequest> for NewDocument {
     }
 }
 
-/// Files to add, as a form. The id of a document is the name of its file, unless `options` has another.
+/// Files to add, as a form. The id of a document is the name of its file, unless `options` has another id.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "it is only described")]
 pub(crate) struct NewFiles {

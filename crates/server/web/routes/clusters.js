@@ -112,7 +112,7 @@ async function follow(job, outcome, signal) {
 
 /** @param {Clusters} found */
 function result({ clusters: list, further, documents, threshold, recall_at_threshold, left_out }) {
-  const all = `${counted(list.length + further, 'cluster')} of ${counted(documents, 'document')} with a similarity of ${percent(threshold)} or more`;
+  const all = `${counted(list.length + further, 'cluster')} with ${counted(documents, 'document')} in all, at a similarity of ${percent(threshold)} or more`;
   const summary = further > 0 ? `The ${count(list.length)} largest of ${all}` : all;
   announce(summary);
   // The list cannot show pairs that were not compared, so the text states the share of pairs that are found.
@@ -121,7 +121,7 @@ function result({ clusters: list, further, documents, threshold, recall_at_thres
     { class: 'soft facts' },
     `About ${percent(recall_at_threshold)} of the pairs with a similarity of exactly ${percent(threshold)} are found, and a larger share of the pairs above it. `,
     left_out > 0 &&
-      `${counted(left_out, 'document')} ${left_out === 1 ? 'has' : 'have'} a little in common with very many others. Some pairs with ${left_out === 1 ? 'it' : 'them'} may be missing.`,
+      `${counted(left_out, 'document')} ${left_out === 1 ? 'has' : 'have'} a little in common with very many others. Some pairs with ${left_out === 1 ? 'this document' : 'these documents'} may be missing.`,
   );
   if (list.length === 0)
     return [h('h2', {}, summary), missed, h('p', { class: 'empty' }, 'No pair with this similarity was found.')];

@@ -57,7 +57,7 @@ function similarities({ similarities: sampled }) {
   const [least, step] = [buckets[0].from, buckets[0].to - buckets[0].from];
   // The heights are logarithmic, because in most archives nearly all documents are dissimilar to all others: on a
   // linear scale, the bars of similar documents would be invisible.
-  const caption = `Each bar counts documents by their similarity to the most similar other document, in a sample of ${counted(sampled.documents_sampled, 'document')}. The heights of the bars are logarithmic.`;
+  const caption = `A sample of ${counted(sampled.documents_sampled, 'document')}: for each document of the sample, the most similar other document of the archive was searched. The height of a bar is the number of documents whose most similar document has this similarity, on a logarithmic scale.`;
   const bars = buckets.map(({ from, to, documents }) => ({ from, to, count: documents }));
   return h(
     'div',

@@ -89,7 +89,9 @@ async function pairOfCheck(number, id, signal) {
   const checked = lastChecks()[number];
   const match = checked && 'answer' in checked ? checked.answer.matches.find((other) => other.id === id) : undefined;
   if (!match || !('answer' in checked))
-    throw new Error('The submission is no longer known: the page forgets it when it is loaded again');
+    throw new Error(
+      'This submission is gone: the page keeps submissions only until it is reloaded or until the next check. Check the text again.',
+    );
   const { query, spec } = checked.answer;
   const document = await wholeDocument(id, signal);
   /** @type {Pair} */

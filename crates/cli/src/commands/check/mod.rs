@@ -114,7 +114,8 @@ pub fn run(args: &CheckArgs, printer: &Printer) -> Result<Exit, Failure> {
         let before = lines.before(source, read.lines);
         rejects.extend(read.rejects, &corpus, before);
         skipped += read.skipped;
-        documents::refuse_null(&corpus, before, read.null_error.as_ref())?;
+        let hint = "`--null reject` rejects such records and checks the others";
+        documents::refuse_null(&corpus, before, read.null_error.as_ref(), hint)?;
         for (source, line, mut document) in read.documents {
             if document.id.is_empty() {
                 document.id = format!("{}:{}", corpus.sources()[source as usize].id(), before + line + 1);

@@ -95,7 +95,8 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
                 return Err(Failure::Interrupted);
             }
             let before = lines.before(ready.source, ready.lines);
-            documents::refuse_null(&corpus, before, ready.null_error.as_ref())?;
+            let hint = "`--null keep` skips such records, and `--null reject` rejects them";
+            documents::refuse_null(&corpus, before, ready.null_error.as_ref(), hint)?;
             let has_others = ready.nulls + ready.skipped + ready.batch.len() as u64 > 0;
             text_field.note(has_others, &ready.rejects, &corpus)?;
             nulls += ready.nulls;

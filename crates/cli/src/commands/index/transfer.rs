@@ -34,8 +34,7 @@ pub fn merge(args: &IndexMergeArgs, printer: &Printer) -> Result<Exit, Failure> 
     let merged = Index::create_with(Path::new(&args.output), indexes[0].settings(), merge);
     let (_, merged) = merged.map_err(|error| match error.kind() {
         ErrorKind::Exists { .. } => {
-            let hint =
-                "the archives are merged into a new one: `--output` names a folder that does not exist yet";
+            let hint = "`minwise index merge` creates a new archive: give `--output` a folder that does not exist or is empty";
             Failure::Error { code: error.code(), message: error.to_string(), hint: Some(hint.to_owned()) }
         }
         _ => error.into(),

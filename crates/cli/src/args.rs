@@ -250,7 +250,7 @@ pub struct DedupArgs {
     /// Measure the recall of decisions, that is, the share of removed documents among the documents that repeat a
     /// kept one, with its 95 % confidence interval: compare N of the kept documents with all others, and count the
     /// documents that repeat another kept document. `auto` compares as many documents as it can in 5 % of the run
-    /// time, but for at least 0.2 s; in a small corpus, it compares all documents. `off` or 0 measures nothing.
+    /// time, and at least for 0.2 s; in a small corpus, it compares all documents. `off` or 0 measures nothing.
     #[arg(
         long,
         value_name = "N",

@@ -145,7 +145,7 @@ impl Dedup {
 
     /// Sets the number of kept documents that are compared with all others to measure the recall, or `None` for no
     /// measurement. The number changes only the [summary](Deduplicated::summary). Default: as many documents as an
-    /// audit can compare in 5 % of the run time, but for at least 0.2 s. In a small corpus, an audit compares all
+    /// audit can compare in 5 % of the run time, and at least for 0.2 s. In a small corpus, an audit compares all
     /// documents.
     pub fn audit(mut self, documents: impl Into<Option<u64>>) -> Self {
         self.options.settings.audit = documents.into().map(AuditSize::Documents);

@@ -164,7 +164,7 @@ pub struct RunSettings {
     /// Default: no limit.
     pub max_cluster: Option<u64>,
     /// The number of kept documents that are audited to measure the recall; `None` for no audit. An audit changes only
-    /// the report. Default: as many documents as an audit can compare in 5 % of the run time, but for at least
+    /// the report. Default: as many documents as an audit can compare in 5 % of the run time, and at least for
     /// 0.2 s. In a small corpus, an audit compares all documents.
     pub audit: Option<AuditSize>,
     /// Number of threads. Default: one per core, or fewer if `memory` is too small for one per core.
@@ -218,7 +218,7 @@ setters!(RunSettings {
     /// Default: no limit.
     max_cluster: Option<u64>,
     /// The number of kept documents that are audited to measure the recall; `None` for no audit. An audit changes only
-    /// the report. Default: as many documents as an audit can compare in 5 % of the run time, but for at least
+    /// the report. Default: as many documents as an audit can compare in 5 % of the run time, and at least for
     /// 0.2 s. In a small corpus, an audit compares all documents.
     audit: Option<AuditSize>,
     /// Number of threads. Default: one per core, or fewer if `memory` is too small for one per core.

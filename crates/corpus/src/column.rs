@@ -71,7 +71,8 @@ fn position(name: &str, known: &[Option<KnownColumn>], field: &FieldPath) -> Res
         return Ok(exact);
     }
     let plain = field.to_string();
-    only(name, known, field, |path| matches!(path.parts(), [part] if part.trim() == plain.trim()))
+    let is_name = |path: &FieldPath| matches!(path.parts(), [part] if part.trim() == plain.trim());
+    only(name, known, field, |path| !path.has_lists() && is_name(path))
 }
 
 /// Returns the only column whose path is wanted, if there is one.

@@ -122,8 +122,10 @@ impl<R: BufRead> Read for MemberReader<R> {
                     Ok(false) => return Ok(0),
                     Ok(true) => self.state = State::Inside(Box::new(GzDecoder::new(file))),
                     Err(error) => {
-                        // The state is restored, because the caller repeats an interrupted read.
-                        self.state = State::Between(file);
+                        // The caller repeats an interrupted read. After another error, nothing more is read.
+                        if error.kind() == io::ErrorKind::Interrupted {
+                            self.state = State::Between(file);
+                        }
                         return Err(error);
                     }
                 },

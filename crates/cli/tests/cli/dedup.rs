@@ -383,7 +383,9 @@ fn a_json_log_is_json_throughout() {
             "message": "not JSON: expected value at column 1"}])
     );
     let error = desk.run("dedup missing.jsonl -o x.jsonl --log json").exit(2);
-    let event: Value = serde_json::from_str(&error.err).unwrap();
+    let events: Vec<Value> = error.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let [stage, event] = &events[..] else { panic!("{events:?}") };
+    assert_eq!((&stage["event"], &stage["stage"]), (&json!("stage"), &json!("open")));
     assert_eq!((&event["event"], &event["code"]), (&json!("error"), &json!("not_found")));
     assert_eq!(event["message"], "no such file or folder: `missing.jsonl`");
     let errors = desk.run("dedup in.jsonl -o x.jsonl --log json --threshold 2 --threads 0").exit(2);

@@ -1291,7 +1291,7 @@ fn the_reference_has_every_command_option_default_and_example() {
     // These lines cover values, and options that exclude one another.
     for line in [
         "- `--format <FORMAT>`: Print the plan in this format. `json` contains everything that `--details` shows, and the filter if `--filter` is given. Values: `text` (for people), `json` (one JSON object). Default: `text`.",
-        "- `--removed <OUT>`: Write the removed documents to OUT. OUT takes the same forms as for `--output`. It cannot be given with `--annotate`.",
+        "- `--removed <OUT>`: Write the removed documents to OUT. OUT takes the same forms as for `--output`. `--removed` cannot be given with `--annotate`.",
         "- `--color <WHEN>`: Use colour in messages and help. `auto` uses it on terminals, unless the variable NO_COLOR is set. Values: `auto`, `always`, `never`. Default: `auto`.",
     ] {
         assert!(page.lines().any(|other| other == line), "{line} in\n{page}");

@@ -192,6 +192,10 @@ fn masked(line: &str) -> String {
         let kept = before.rsplit_once(", ").map_or("", |(kept, _)| kept);
         line = format!("{kept}, […] on disk in {after}");
     }
+    if let Some((before, after)) = line.split_once("\"elapsed_ms\":") {
+        let after = after.trim_start_matches(|digit: char| digit.is_ascii_digit());
+        line = format!("{before}\"elapsed_ms\":[…]{after}");
+    }
     line
 }
 
@@ -206,6 +210,7 @@ fn newcomer_masks_hide_times_sizes_and_kernels_only() {
         ),
         ("\u{1b}[1;31merror:\u{1b}[0m no", "\\e[1;31merror:\\e[0m no"),
         ("kept        30 documents (62.5 %)", "kept        30 documents (62.5 %)"),
+        ("{\"elapsed_ms\":12,\"event\":\"stage\"}", "{\"elapsed_ms\":[…],\"event\":\"stage\"}"),
     ] {
         assert_eq!(masked(line), expected);
     }

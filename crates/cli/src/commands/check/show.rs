@@ -168,10 +168,10 @@ pub mod tests {
     fn a_share_that_is_not_all_is_not_rounded_to_all() {
         let near = lines(&checked(0.999_97), 3);
         assert!(near.contains("above 99.9 % of this document appears in it; above 99.9 % of it"), "{near}");
-        assert!(near.contains("similarity 0.9999, weighted 0.9999;"), "{near}");
+        assert!(near.contains("similarity above 99.9 %, weighted above 99.9 %;"), "{near}");
         let all = lines(&checked(1.0), 3);
         assert!(
-            all.contains("100 % of this document") && all.contains("similarity 1.0000, weighted 1"),
+            all.contains("100 % of this document") && all.contains("similarity 100 %, weighted 100 %;"),
             "{all}"
         );
     }

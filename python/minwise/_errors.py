@@ -58,7 +58,7 @@ class SettingError(MinwiseError, ValueError):
 
 
 class SpecMismatch(MinwiseError, ValueError):
-    """Two specs differ in ``field``, whose values are ``left`` and ``right``.
+    """Two specs differ. The attribute ``field`` names the first setting that differs; ``left`` and ``right`` are its values.
 
     >>> import minwise
     >>> try:

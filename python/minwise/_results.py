@@ -148,7 +148,7 @@ class Summary:
 
     :ivar clusters: clusters of more than one document.
     :ivar large_clusters: clusters of more than ``max_cluster`` documents, which stay as they are.
-    :ivar spared: documents of large clusters that would have been removed.
+    :ivar spared: documents that stay only because their cluster has more than ``max_cluster`` documents.
     :ivar unranked: rules of ``keep`` that found no value in some documents: each is a dict of ``keep`` and ``documents``.
 
     Pairs, and how many of them the run found:
@@ -161,12 +161,15 @@ class Summary:
     :ivar reordered_estimated: pairs that were not compared exactly, because their sketches do not reach ``order``.
     :ivar filter_compared: registers that the filter compared.
     :ivar filter_registers: registers of all pairs that the filter examined, whether it ruled them out or not.
-    :ivar full_shelves: band keys with more documents than a shelf takes.
+    :ivar full_shelves: the number of full shelves. A shelf is the documents that share a band key; it takes the first 131,072
+        of them and leaves out the rest.
     :ivar left_out: documents that full shelves left out; a document counts once per shelf.
     :ivar expected_recall: the share of the near-duplicate pairs that the run has found, estimated from the bands.
     :ivar expected_recall_low: a lower bound of the true recall, which holds in at least 98 of 100 runs; None if unknown.
-    :ivar audit: the measured recall of decisions, as a dict: ``kept``, ``documents``, ``removed``, ``missed``, ``recall``, ``low`` and
-        ``high``; None without an audit.
+    :ivar audit: the recall that the audit measured, as a dict, or None without an audit. ``recall`` is the share of repeated
+        documents that were removed, and ``low`` and ``high`` are its 95 % interval. ``kept`` counts the kept documents that
+        have a text, ``documents`` those of them that were audited, and ``missed`` the audited documents that repeat another
+        kept document. ``removed`` counts the duplicates that the run found.
 
     Settings, as the run used them:
 
@@ -174,17 +177,22 @@ class Summary:
     :ivar fingerprint: the fingerprint of the spec, in hexadecimal.
     :ivar measure: ``jaccard`` or ``containment``.
     :ivar threshold: the least similarity of near-duplicates.
-    :ivar order: the argument ``order``.
+    :ivar order: the least share of common shingles that must be at about the same places in both documents, as given in the
+        argument ``order``; None if it was not given.
     :ivar search: how candidates were found: ``banding``, ``sort-merge`` or ``all``.
     :ivar bands: the number of bands.
     :ivar rows: the number of rows per band.
     :ivar bits: the bits that were kept of each register; None if all bits were kept.
-    :ivar filter_error: the share of pairs at the threshold that the filter may rule out by mistake; None without a filter.
-    :ivar looks: the argument ``looks``.
-    :ivar error_per_look: the argument ``error_per_look``.
+    :ivar filter_error: the largest share of pairs, among those whose similarity is exactly the threshold, that the filter may
+        rule out by mistake; None without a filter.
+    :ivar looks: the numbers of compared registers after which the filter decides whether to rule a pair out, as given in the
+        argument ``looks``; None if it was not given.
+    :ivar error_per_look: the largest share of pairs, among those whose similarity is exactly the threshold, that the filter may
+        rule out by mistake at each look, as given in the argument ``error_per_look``; None if it was not given.
     :ivar keep: the rules by which one document of a cluster stays.
     :ivar cluster: ``star`` or ``components``.
-    :ivar max_cluster: the argument ``max_cluster``.
+    :ivar max_cluster: the largest number of documents of a cluster from which documents are removed, as given in the argument
+        ``max_cluster``; None if it was not given.
     """
 
     __slots__ = ("_fields",)

@@ -279,7 +279,7 @@ def dedup(
     :param weights: a table of document frequencies, made by ``minwise weights``. Default: the data is counted first.
     :param max_df: leaves out shingles that occur in more documents than this: a share such as ``0.1``, or a number such as
         ``500``.
-    :param ignore_text: texts whose shingles are left out, such as a form; given like ``against``.
+    :param ignore_text: texts whose shingles are ignored, such as a form. It takes the same kinds of values as ``against``.
     :param order: the share of common shingles that must be at about the same places in both documents.
     :param null: the rule for null texts: ``keep``, ``reject`` or ``error``.
     :param audit: the number of kept documents that are audited to measure the recall, or ``auto`` or ``off``.
@@ -303,11 +303,11 @@ def dedup(
     :param rows: the registers of each band.
     :param bits: the bits to keep of each register, to save memory: a number from 1 to 16, such as 2 or 1.5, or one of 0.5,
         0.25 and 0.125. Default: all bits.
-    :param filter_error: the share of pairs at the threshold that sketches may rule out by mistake, or ``off``.
-        Default: 10⁻⁶.
+    :param filter_error: the largest share of pairs, among those whose similarity is exactly the threshold, that sketches may
+        rule out by mistake; ``off`` switches the filter off. Default: 10⁻⁶.
     :param looks: numbers of registers after which sketches may rule out a pair, such as ``[16, 32, 64, 128]``.
-    :param error_per_look: the share of pairs at the threshold that sketches may rule out by mistake at each look;
-        ``filter_error`` limits the share of all looks together instead.
+    :param error_per_look: the largest share of pairs, among those whose similarity is exactly the threshold, that sketches may
+        rule out by mistake at each look; ``filter_error`` limits the share of all looks together instead.
     :param errors: ``replace`` replaces lone surrogates, ``strict`` refuses them.
     :param progress: True draws a bar; a function is called with stage, amount done and total.
     :param cancel: a function that is called every 50 ms; if it returns true, the run ends with :class:`minwise.Cancelled`.

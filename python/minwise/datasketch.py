@@ -108,7 +108,7 @@ def _coefficients(registers: int, seed: int) -> tuple[NDArray[numpy.uint32], NDA
 
 
 class MinHash:
-    """A sketch of a set, with the values of datasketch.
+    """A MinHash sketch of a set. Its hash values equal those of ``datasketch.MinHash`` (version 2.0, default scheme) bit for bit.
 
     >>> sketch = MinHash(num_perm=16)
     >>> sketch.update(b"token")

@@ -649,8 +649,8 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "ENCODING", default_value = "utf-8", help_heading = "Reading")]
     pub encoding: String,
 
-    /// Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise uses the first of
-    /// comma, semicolon and tab that separates the name of the text field from the other names of the header.
+    /// Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise tries comma, semicolon
+    /// and tab in this order, and uses the first one with which the header has a column with the name of the text field.
     #[arg(long, value_name = "CHAR", help_heading = "Reading")]
     pub delimiter: Option<String>,
 
@@ -739,8 +739,9 @@ pub struct WeightArgs {
     #[arg(long, value_name = "WEIGHTING", default_value = "none", help_heading = "Weights")]
     pub weight: String,
 
-    /// Read document frequencies from FILE, which `minwise weights` wrote. Without the option, `dedup` and `pairs` count their
-    /// input first. `compare` needs FILE for `tf-idf` and for `--max-df`, because two documents are too few to count.
+    /// Read document frequencies from FILE, which `minwise weights` wrote. Without the option, `dedup` and `pairs` first
+    /// count the document frequencies in their own input if `tf-idf` or `--max-df` needs them. `compare` needs FILE for
+    /// `tf-idf` and for `--max-df`, because two documents are too few to count.
     #[arg(long, value_name = "FILE", help_heading = "Weights")]
     pub weights: Option<String>,
 
@@ -748,7 +749,7 @@ pub struct WeightArgs {
     #[arg(long, value_name = "F", help_heading = "Weights", allow_hyphen_values = true)]
     pub max_df: Option<String>,
 
-    /// Leave out the shingles of these texts, such as a form or a template: files or folders.
+    /// Ignore all shingles that occur in these files or folders, such as a form or a template.
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Weights")]
     pub ignore_text: Vec<OsString>,
 }

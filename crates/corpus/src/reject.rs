@@ -46,7 +46,8 @@ pub struct RejectLine {
     /// File of the record; null for a document that came in a JSON body.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub file: Option<String>,
-    /// Line or row of the record, from 1, and 1 for a file that is one document; null without a file.
+    /// Number of the line or row of the record, counted from 1. It is 1 for a file that is one document, and null if the
+    /// record came from no file.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub line: Option<u64>,
     /// Id of the record, or null if no id could be read.

@@ -96,7 +96,7 @@ pub struct Unclosed {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Document))]
 #[non_exhaustive]
 pub struct StoredDocument {
-    /// The document without its text.
+    /// The fields that a document also has in the list of documents.
     #[serde(flatten)]
     pub entry: Entry,
     /// Text of the document; null if the archive keeps no texts.

@@ -64,7 +64,7 @@ struct State {
     keys: HashMap<Number, Py<PyAny>>,
 }
 
-/// An index in memory of documents by similarity, each with a key of its own.
+/// An index in memory that finds similar documents. Each document has its own key.
 ///
 /// A query returns keys with estimates, the most similar one first. With `keep_shingles=True`, similarities are exact.
 ///

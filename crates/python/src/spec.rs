@@ -86,7 +86,8 @@ impl PySpec {
         arguments.built(Ok(spec)).or_raise(py).map(Self::new_of)
     }
 
-    /// A number that stands for the spec, its version and its Unicode data.
+    /// A 64-bit hash of the text form of the spec, its version and the Unicode version. Equal specs have equal fingerprints
+    /// in one version of Minwise.
     #[getter]
     fn fingerprint(&self) -> u64 {
         self.shared.spec.fingerprint()

@@ -570,7 +570,7 @@ fn wrong_input_is_told() {
     error: 1 record was rejected
         broken.docx: it is broken: invalid Zip archive: Could not find EOCD
 
-    hint: it is not in the archive
+    hint: the rejected record is not in the archive
     ");
     desk.write("ids.jsonl", record("bad\nid", "one") + &record("good", "two"));
     let rejected = desk.run("index add archive ids.jsonl").exit(2);

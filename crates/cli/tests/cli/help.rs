@@ -193,8 +193,8 @@ fn dedup() {
 
           --delimiter <CHAR>
               Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
-              uses the first of comma, semicolon and tab that separates the name of the text field from
-              the other names of the header
+              tries comma, semicolon and tab in this order, and uses the first one with which the header
+              has a column with the name of the text field
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
@@ -336,15 +336,16 @@ fn dedup() {
 
           --weights <FILE>
               Read document frequencies from FILE, which `minwise weights` wrote. Without the option,
-              `dedup` and `pairs` count their input first. `compare` needs FILE for `tf-idf` and for
-              `--max-df`, because two documents are too few to count
+              `dedup` and `pairs` first count the document frequencies in their own input if `tf-idf` or
+              `--max-df` needs them. `compare` needs FILE for `tf-idf` and for `--max-df`, because two
+              documents are too few to count
 
           --max-df <F>
               Leave out shingles that occur in more documents than this: a share such as `0.1` or `10%`,
               or a number such as `500`
 
           --ignore-text <FILE>...
-              Leave out the shingles of these texts, such as a form or a template: files or folders
+              Ignore all shingles that occur in these files or folders, such as a form or a template
 
     Resources:
       -j, --threads <N>
@@ -489,8 +490,8 @@ fn pairs() {
 
           --delimiter <CHAR>
               Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
-              uses the first of comma, semicolon and tab that separates the name of the text field from
-              the other names of the header
+              tries comma, semicolon and tab in this order, and uses the first one with which the header
+              has a column with the name of the text field
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
@@ -627,15 +628,16 @@ fn pairs() {
 
           --weights <FILE>
               Read document frequencies from FILE, which `minwise weights` wrote. Without the option,
-              `dedup` and `pairs` count their input first. `compare` needs FILE for `tf-idf` and for
-              `--max-df`, because two documents are too few to count
+              `dedup` and `pairs` first count the document frequencies in their own input if `tf-idf` or
+              `--max-df` needs them. `compare` needs FILE for `tf-idf` and for `--max-df`, because two
+              documents are too few to count
 
           --max-df <F>
               Leave out shingles that occur in more documents than this: a share such as `0.1` or `10%`,
               or a number such as `500`
 
           --ignore-text <FILE>...
-              Leave out the shingles of these texts, such as a form or a template: files or folders
+              Ignore all shingles that occur in these files or folders, such as a form or a template
 
     Resources:
       -j, --threads <N>
@@ -766,8 +768,8 @@ fn compare() {
 
           --delimiter <CHAR>
               Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
-              uses the first of comma, semicolon and tab that separates the name of the text field from
-              the other names of the header
+              tries comma, semicolon and tab in this order, and uses the first one with which the header
+              has a column with the name of the text field
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
@@ -850,15 +852,16 @@ fn compare() {
 
           --weights <FILE>
               Read document frequencies from FILE, which `minwise weights` wrote. Without the option,
-              `dedup` and `pairs` count their input first. `compare` needs FILE for `tf-idf` and for
-              `--max-df`, because two documents are too few to count
+              `dedup` and `pairs` first count the document frequencies in their own input if `tf-idf` or
+              `--max-df` needs them. `compare` needs FILE for `tf-idf` and for `--max-df`, because two
+              documents are too few to count
 
           --max-df <F>
               Leave out shingles that occur in more documents than this: a share such as `0.1` or `10%`,
               or a number such as `500`
 
           --ignore-text <FILE>...
-              Leave out the shingles of these texts, such as a form or a template: files or folders
+              Ignore all shingles that occur in these files or folders, such as a form or a template
 
     Messages:
       -q, --quiet
@@ -1395,8 +1398,8 @@ fn sketch() {
 
           --delimiter <CHAR>
               Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
-              uses the first of comma, semicolon and tab that separates the name of the text field from
-              the other names of the header
+              tries comma, semicolon and tab in this order, and uses the first one with which the header
+              has a column with the name of the text field
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
@@ -1672,8 +1675,8 @@ fn weights() {
 
           --delimiter <CHAR>
               Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
-              uses the first of comma, semicolon and tab that separates the name of the text field from
-              the other names of the header
+              tries comma, semicolon and tab in this order, and uses the first one with which the header
+              has a column with the name of the text field
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with

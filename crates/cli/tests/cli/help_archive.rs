@@ -247,8 +247,8 @@ fn index_add() {
 
           --delimiter <CHAR>
               Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
-              uses the first of comma, semicolon and tab that separates the name of the text field from
-              the other names of the header
+              tries comma, semicolon and tab in this order, and uses the first one with which the header
+              has a column with the name of the text field
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with
@@ -932,8 +932,8 @@ fn check() {
 
           --delimiter <CHAR>
               Split CSV records at this character; `tab` stands for a tab. Without the option, Minwise
-              uses the first of comma, semicolon and tab that separates the name of the text field from
-              the other names of the header
+              tries comma, semicolon and tab in this order, and uses the first one with which the header
+              has a column with the name of the text field
 
           --null <RULE>
               Treat a record whose text is null by this rule: `keep` keeps it and compares it with

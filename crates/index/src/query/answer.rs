@@ -103,7 +103,8 @@ pub struct Answer {
     /// Number of candidates that were compared exactly.
     pub compared: usize,
     /// Number of candidates that were not compared, because there are more candidates than the option `candidates`
-    /// allows. Some of these candidates may be removed documents, or documents that an option excludes.
+    /// allows. The number also counts candidates that would not have been compared anyway: documents that were removed
+    /// since the last compaction, and documents that an option excludes.
     pub not_compared: usize,
     /// Number of fingerprints (selected shingles of the text) that were not looked up, because more documents have them
     /// than `max_df` allows.

@@ -23,7 +23,8 @@ pub(crate) struct PairRequest {
     /// The right document.
     right: SideRequest,
     /// Options of a check. Text that the options ignore is left out of the comparison, so the answer has the numbers and all passages
-    /// of a check of the left text against the right document. Options that only choose matches have no effect.
+    /// of a check of the left text against the right document. Options that only decide which documents of the archive are
+    /// matches, such as `threshold`, `since`, `exclude`, `candidates` and `top`, have no effect.
     #[serde(default)]
     #[schema(value_type = SubmissionOptions, required = false)]
     options: Submission,

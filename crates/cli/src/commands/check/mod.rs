@@ -319,15 +319,18 @@ fn guarantee(options: &CheckOptions, settings: &IndexSettings, recall: f64) -> S
 /// check skips everything or nothing, and without these sentences its result would be taken for one about all documents.
 fn restriction(options: &CheckOptions) -> String {
     let mut out = String::new();
-    let ends = [("from", &options.since), ("to", &options.until)];
-    let ends: Vec<String> =
-        ends.iter().filter_map(|(word, end)| Some(format!("{word} {}", visible(end.as_deref()?)))).collect();
-    if !ends.is_empty() {
-        let date = match &options.date_field {
-            Some(field) => format!("have a date in the field `{}`", visible(field)),
-            None => "were added on a day".to_owned(),
+    let dates = match (&options.since, &options.until) {
+        (Some(since), Some(until)) => Some(format!("from {} to {}", visible(since), visible(until))),
+        (Some(since), None) => Some(format!("on or after {}", visible(since))),
+        (None, Some(until)) => Some(format!("on or before {}", visible(until))),
+        (None, None) => None,
+    };
+    if let Some(dates) = dates {
+        let documents = match &options.date_field {
+            Some(field) => format!("whose field `{}` has a date", visible(field)),
+            None => "that were added".to_owned(),
         };
-        let _ = write!(out, " Only documents that {date} {} are compared.", ends.join(" "));
+        let _ = write!(out, " Only documents {documents} {dates} are compared.");
     }
     if !options.exclude.is_empty() {
         let fields: Vec<String> =
@@ -485,12 +488,16 @@ mod tests {
         }
         assert_eq!(
             restriction(&all.clone().since("2026").date_field("filed").exclude(["applicant", "office"])),
-            " Only documents that have a date in the field `filed` from 2026 are compared. Documents with the same \
+            " Only documents whose field `filed` has a date on or after 2026 are compared. Documents with the same \
              value of `applicant` or `office` as the checked document are skipped."
         );
         assert_eq!(
             restriction(&all.clone().since("2025").until("2026-03")),
-            " Only documents that were added on a day from 2025 to 2026-03 are compared."
+            " Only documents that were added from 2025 to 2026-03 are compared."
+        );
+        assert_eq!(
+            restriction(&all.clone().until("2026-03")),
+            " Only documents that were added on or before 2026-03 are compared."
         );
         assert_eq!(
             guarantee(&all, &IndexSettings::default(), 0.999_97).split(" %").next(),

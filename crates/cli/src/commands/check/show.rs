@@ -75,7 +75,7 @@ fn lines(checked: &CheckedDocument<'_>, passages: usize) -> String {
     if answer.not_compared > 0 {
         let _ = writeln!(
             out,
-            "  {} not compared; `--candidates` sets how many are",
+            "  {} not compared; `--candidates N` compares up to N",
             subject(answer.not_compared as u64, "further candidate", ["was", "were"]),
         );
     }
@@ -183,7 +183,7 @@ pub mod tests {
         let shown = lines(&one, 3);
         for line in [
             "new: 2 matches; 1 of them is not shown\n",
-            "1 further candidate was not compared; `--candidates` sets how many are\n",
+            "1 further candidate was not compared; `--candidates N` compares up to N\n",
             "1 piece of text was not looked up, because more documents contain it than `--max-df` allows\n",
         ] {
             assert!(shown.contains(line), "{line} is not in {shown}");

@@ -267,8 +267,11 @@ fn hand_over_batch(
 /// Returns what the list of rejects states of one rejected record, and of several.
 fn fate_of_rejects(read: u64) -> [&'static str; 2] {
     match read {
-        0 => ["it is not in the archive", "they are not in the archive"],
-        _ => ["it is not in the archive; all others are", "they are not in the archive; all others are"],
+        0 => ["the rejected record is not in the archive", "the rejected records are not in the archive"],
+        _ => [
+            "the rejected record is not in the archive; all other documents are",
+            "the rejected records are not in the archive; all other documents are",
+        ],
     }
 }
 

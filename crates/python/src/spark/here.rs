@@ -19,7 +19,7 @@ pub(super) type ComparedPair = (u32, u32, f64);
 ///
 /// Texts stay in their Arrow batches and are read once, because copying them, and checking their UTF-8 in every round,
 /// would take longer than comparing them.
-pub(super) struct Texts {
+pub(super) struct FetchedTexts {
     batches: Vec<RecordBatch>,
     /// Batch and row of the text of each document, and the number of its sketch.
     places: Vec<Option<(u32, u32, u32)>>,
@@ -28,7 +28,7 @@ pub(super) struct Texts {
     len: u32,
 }
 
-impl Texts {
+impl FetchedTexts {
     pub(super) fn new(documents: usize) -> Self {
         Self { batches: vec![], places: vec![None; documents], sketches: vec![], len: 0 }
     }

@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 
 use super::batch::{PySparkBatch, batches, binary, bytes_at, column, integer, made};
 use super::block::{BlockTasks, bit};
-use super::here::{ComparedPair, Texts};
+use super::here::{ComparedPair, FetchedTexts};
 use super::task::PySparkTask;
 use crate::error::OrRaise;
 
@@ -49,7 +49,7 @@ pub struct PySparkRounds {
     /// Similar pairs that the driver has found itself in the current round.
     found: Vec<ComparedPair>,
     /// Texts of documents, if the driver compares pairs itself.
-    texts: Texts,
+    texts: FetchedTexts,
 }
 
 #[pymethods]
@@ -141,7 +141,7 @@ impl PySparkRounds {
             other => return Err(PyValueError::new_err(format!("there is no clustering `{other}`"))),
         };
         let sizes = vec![0; ranks.len()];
-        let texts = Texts::new(ranks.len());
+        let texts = FetchedTexts::new(ranks.len());
         Ok(Self { rounds, ranks, bands, sizes, bucket, asks: Asks::default(), found: vec![], texts })
     }
 

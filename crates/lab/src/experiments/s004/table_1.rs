@@ -60,7 +60,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
     );
     let mut deviations = Deviations::default();
     let mut scatter = vec![];
-    let mut curves: Vec<Curve> = settings.errors.iter().map(|_| Curve::default()).collect();
+    let mut curves: Vec<ErrorCurve> = settings.errors.iter().map(|_| ErrorCurve::default()).collect();
     let mut by_registers = vec![];
     for (column, &registers) in settings.registers.iter().enumerate() {
         let counts = measure(context, &settings, &sets, &similarities, registers)?;
@@ -100,7 +100,7 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
             }
         }
     }
-    let Curve { theory, theirs, .. } = &curves[0];
+    let ErrorCurve { theory, theirs, .. } = &curves[0];
     let falls = theory.windows(2).all(|pair| pair[0].1 > 3.0 * pair[1].1);
     let rises = (0..settings.errors.len())
         .filter(|&row| by_registers.windows(2).any(|pair| pair[1][row] >= pair[0][row]))
@@ -144,14 +144,14 @@ pub(crate) fn run(context: &Context<'_>) -> Result<ExperimentFindings> {
 
 /// Counts of one ε, by registers.
 #[derive(Default)]
-struct Curve {
+struct ErrorCurve {
     theory: Vec<(f64, f64)>,
     measured: Vec<Point>,
     theirs: Vec<(f64, f64)>,
 }
 
 /// Draws figure 1, with one curve per ε.
-fn picture(settings: &Settings, curves: &[Curve]) -> Chart {
+fn picture(settings: &Settings, curves: &[ErrorCurve]) -> Chart {
     let mut series = vec![];
     for (&error, curve) in settings.errors.iter().zip(curves) {
         series.push(Series {

@@ -35,6 +35,7 @@ __all__ = [
     "decision_stream",
     "fail_next",
     "interval",
+    "lower_bound",
     "keep_fields",
     "percent",
     "plan",

@@ -138,9 +138,7 @@ pub fn run(args: &IndexAddArgs, printer: &Printer) -> Result<Exit, Failure> {
     };
     counts.print(args, &index.statistics()?, started.elapsed(), printer);
     printer.skipped(corpus.skipped());
-    if read > 0 {
-        metadata_search.warn(printer);
-    }
+    metadata_search.warn(read, printer);
     if named.into_inner() < sheet.len() as u64 {
         unnamed(&index, &sheet, printer)?;
     }
@@ -294,8 +292,11 @@ impl MetadataSearch {
         }
     }
 
-    /// Warns of each field that no noted document has.
-    fn warn(&self, printer: &Printer) {
+    /// Warns of each field that no noted document has. If nothing was read, the fields are not to blame.
+    fn warn(&self, read: u64, printer: &Printer) {
+        if read == 0 {
+            return;
+        }
         for (name, _) in self.fields.iter().filter(|(_, is_found)| !is_found.load(Ordering::Relaxed)) {
             let message = format!("`--meta-fields`: no record has the field `{}`", visible(name));
             printer.warning(CommandWarning::UnusedMetadata.code(), &message);
